@@ -1,0 +1,1 @@
+"""Credentials: found for a provider and a host, and never sent to another."""

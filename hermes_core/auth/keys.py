@@ -1,0 +1,142 @@
+"""Finding the API key for one request."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from hermes_core.config.redact import register_secret
+from hermes_core.errors import MissingCredentialError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from hermes_core.config.environment import Environment
+
+PLACEHOLDERS = frozenset(
+    "* ** *** changeme your_api_key your_api_key_here your-api-key placeholder example dummy null none".split()
+)
+_MINIMUM_LENGTH = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Credential:
+    """A key and where it was found; the key is in no repr.
+
+    Example:
+        >>> Credential(value="k-123456", source="env:ACME_API_KEY")
+        Credential(source='env:ACME_API_KEY')
+    """
+
+    value: str = field(repr=False)
+    source: str
+
+
+NO_CREDENTIAL = Credential(value="", source="none")
+
+
+def is_usable(value: str) -> bool:
+    """Whether a value looks like a key, not like a placeholder somebody forgot to replace."""
+    return len(value) >= _MINIMUM_LENGTH and value.lower() not in PLACEHOLDERS and "${" not in value
+
+
+def key_variables(env_vars: Iterable[str]) -> list[str]:
+    """The variables that hold keys; the others, ``…_URL``, hold addresses."""
+    return [name for name in env_vars if not name.endswith("_URL")]
+
+
+def url_variables(env_vars: Iterable[str]) -> list[str]:
+    """The variables that hold an address in place of the profile's own."""
+    return [name for name in env_vars if name.endswith("_URL")]
+
+
+def from_environment(names: Iterable[str], environment: Environment) -> Credential | None:
+    """The first usable key among variables."""
+    for name in names:
+        value = environment.credential(name)
+        if is_usable(value):
+            return _found(value, f"env:{name}")
+    return None
+
+
+def from_section(section: Mapping[str, Any], place: str, environment: Environment) -> Credential | None:
+    """The key a section of the configuration holds, or names; one written out beats one named.
+
+    Raises:
+        MissingCredentialError: It refers to a variable that is not set.
+    """
+    for key in ("api_key", "api"):
+        value = section.get(key)
+        if isinstance(value, str) and "${" in value:
+            message = f"config.yaml: {place}.{key} refers to {value!r}, which is not set"
+            raise MissingCredentialError(message, hint="set the variable, or write it to .env")
+        if isinstance(value, str) and value.strip():
+            return _found(value.strip(), f"config:{place}.{key}")
+    for key in ("key_env", "api_key_env"):
+        name = section.get(key)
+        if isinstance(name, str) and name:
+            return from_environment([name], environment)
+    return None
+
+
+def for_address(base_url: str, hosts: Mapping[str, Iterable[str]], environment: Environment) -> Credential | None:
+    """A key for an address nobody gave a key for.
+
+    A variable that belongs to a known host is used for that host and those below it alone. For any
+    other host, only the variable derived from its own name is.
+
+    Args:
+        base_url: Where the key would be sent.
+        hosts: Known hosts → the key variables that belong to them.
+        environment: Where variables are looked up.
+    """
+    host = host_of(base_url)
+    for known, names in hosts.items():
+        if is_within(host, known):
+            return from_environment(names, environment)
+    owned = {name for names in hosts.values() for name in names}
+    derived = derived_variable(host)
+    return from_environment([derived], environment) if derived and derived not in owned else None
+
+
+def host_of(url: str) -> str:
+    """A URL's host in lower case, without port and trailing dot; ``""`` when it has none."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_within(host: str, known: str) -> bool:
+    """Whether ``host`` is ``known`` or a sub-domain of it.
+
+    Example:
+        >>> is_within("eu.api.acme.test", "api.acme.test"), is_within("api.acme.test.evil", "api.acme.test")
+        (True, False)
+    """
+    return bool(known) and (host == known or host.endswith(f".{known}"))
+
+
+def derived_variable(host: str) -> str:
+    """``<LABEL>_API_KEY`` from the host's registered name; ``""`` for addresses and single labels.
+
+    Example:
+        >>> derived_variable("api.acme.test"), derived_variable("127.0.0.1"), derived_variable("localhost")
+        ('ACME_API_KEY', '', '')
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        labels = [label for label in host.split(".") if label]
+        if labels[:1] in (["api"], ["www"]):
+            labels = labels[1:]
+        return f"{labels[-2].upper().replace('-', '_')}_API_KEY" if len(labels) > 1 else ""
+    return ""
+
+
+def _found(value: str, source: str) -> Credential:
+    register_secret(value)
+    return Credential(value=value, source=source)

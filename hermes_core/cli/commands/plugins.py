@@ -1,0 +1,103 @@
+"""``hermes plugins``: what is installed, and what of it is on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
+from hermes_core.config.edit import edit_config
+from hermes_core.errors import HermesError
+from hermes_core.host import Host
+from hermes_core.plugins.activation import Activation
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hermes_core.plugins.plugin import Plugin
+
+COLUMNS = ("key", "state", "tier", "kind", "version", "source", "reason", "remedy")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    listing = actions.add_parser("list", help="every plugin there is; none is imported")
+    add_json_flag(listing)
+    for action, line in {
+        "show": "one plugin, with its manifest; it is not imported",
+        "enable": "let a plugin load",
+        "disable": "keep a plugin from loading",
+    }.items():
+        one = actions.add_parser(action, help=line)
+        one.add_argument("name", help="its key or name")
+        add_json_flag(one)
+
+
+def run(args: Namespace) -> int:
+    """Do what was asked."""
+    with Host.load() as host:
+        if args.action == "list":
+            rows = [as_row(plugin) for plugin in host.plugins]
+            if args.json:
+                print_json(rows)
+            else:
+                print_rows(rows, COLUMNS)
+            return 0
+        plugin = host.plugin(args.name)
+        if args.action != "show":
+            _switch(host, plugin, on=args.action == "enable")
+    if args.action != "show":
+        with Host.load() as host:
+            plugin = host.plugin(plugin.key)
+        if not args.json:
+            print_text(f"{plugin.key}: {plugin.state}" + (f" ({plugin.reason})" if plugin.reason else ""))
+            return 0
+    row = as_row(plugin) | {"declares": sorted(plugin.manifest.surfaces)}
+    if args.json:
+        print_json(row)
+    else:
+        print_fields(row)
+    return 0
+
+
+def as_row(plugin: Plugin) -> dict[str, Any]:
+    """A plugin as a list shows it."""
+    fields = ("name", "key", "kind", "tier", "source", "version", "state", "reason", "remedy", "description")
+    return {field: getattr(plugin, field) for field in fields}
+
+
+def _switch(host: Host, plugin: Plugin, *, on: bool) -> None:
+    """Write to config.yaml what turns the plugin on or off, and no more."""
+    if on and plugin.kind == "exclusive":
+        message = f"{plugin.key} is a memory provider: one is active, the one memory.provider names"
+        raise HermesError(message, hint=f"set memory.provider to {plugin.name} in config.yaml")
+
+    def change(tree: Any) -> None:
+        lists = tree.setdefault("plugins", {})
+        if not isinstance(lists, dict):
+            lists = tree["plugins"] = {}
+        _drop(lists, "disabled" if on else "enabled", plugin)
+        if on and _loads_now(host, plugin, lists):
+            return
+        _add(lists, "enabled" if on else "disabled", plugin)
+
+    edit_config(host.home / "config.yaml", change)
+
+
+def _loads_now(host: Host, plugin: Plugin, lists: Any) -> bool:
+    without = Activation(enabled=frozenset(lists.get("enabled") or ()), disabled=frozenset(lists.get("disabled") or ()))
+    return without.refusal(plugin) == ("", "")
+
+
+def _drop(lists: Any, key: str, plugin: Plugin) -> None:
+    found = lists.get(key)
+    for word in plugin.ids if isinstance(found, list) else ():
+        while word in found:
+            found.remove(word)
+
+
+def _add(lists: Any, key: str, plugin: Plugin) -> None:
+    if not isinstance(lists.get(key), list):
+        lists[key] = []
+    if plugin.key not in lists[key]:
+        lists[key].append(plugin.key)

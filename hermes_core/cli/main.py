@@ -1,0 +1,118 @@
+"""Parse, call, print: each command is a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import HermesError, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+COMMANDS = {
+    "llm": "Ask the model something",
+    "plugins": "List plugins, show one, switch one on or off",
+    "providers": "List providers, show one, explain who offers it",
+    "run": "Run a plugin's slash command",
+}
+"""Name → one line of help; the module ``hermes_core.cli.commands.<name>`` has the rest."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``hermes`` with these arguments and return its exit code.
+
+    Example:
+        >>> main(["--version"])
+        Traceback (most recent call last):
+        SystemExit: 0
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except HermesError as error:
+        fail(error)
+        return 1
+
+
+def fail(error: BaseException, place: str = "") -> None:
+    """Tell the operator what went wrong, in a line or two, without any secret."""
+    from hermes_core.config.redact import redact
+
+    print(f"error: {place}{redact(describe(error))}", file=sys.stderr)
+    hint = getattr(error, "hint", "")
+    if hint:
+        print(f"hint: {redact(hint)}", file=sys.stderr)
+
+
+def _run(words: list[str]) -> int:
+    chosen = words[0] if words else ""
+    if chosen in COMMANDS:
+        module = import_module(f"hermes_core.cli.commands.{chosen}")
+        parser = argparse.ArgumentParser(prog=f"hermes {chosen}", description=f"{COMMANDS[chosen]}.")
+        module.add_arguments(parser)
+        return int(module.run(parser.parse_args(words[1:])) or 0)
+    if chosen and not chosen.startswith("-"):
+        return _run_plugin_command(chosen, words)
+    parser = _parser(_declared_commands())
+    parser.parse_args(words)
+    parser.print_help()
+    return 0
+
+
+def _parser(plugin_commands: Mapping[str, str]) -> argparse.ArgumentParser:
+    from hermes_core.version import __version__
+
+    parser = argparse.ArgumentParser(prog="hermes", description="The Hermes plugin host.")
+    parser.add_argument("--version", action="version", version=f"hermes {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    for name, line in sorted({**plugin_commands, **COMMANDS}.items()):
+        commands.add_parser(name, help=line.replace("%", "%%"), add_help=False)
+    return parser
+
+
+def _declared_commands() -> dict[str, str]:
+    """The command-line trees that active plugins declare; nothing is imported to tell."""
+    from hermes_core.host import Host
+
+    with Host.load() as host:
+        rows = [row for row in host.plugins if row.is_active]
+    return {name: line for row in rows for name, line in row.manifest.cli_commands.items() if name not in COMMANDS}
+
+
+def _run_plugin_command(name: str, words: list[str]) -> int:
+    """Build the one tree that was asked for, and call it."""
+    from hermes_core.cli.session import open_host
+    from hermes_core.errors import near
+
+    with open_host() as host:
+        found = host.cli_commands
+        if name not in found:
+            known = [*COMMANDS, *found]
+            message = f"no command {name!r}{near(name, known)}"
+            raise HermesError(message, hint="run `hermes --help`")
+        command = found[name]
+        parser = argparse.ArgumentParser(prog=f"hermes {name}", description=command.description or command.help)
+        command.setup_fn(parser)
+        if command.handler_fn is not None:
+            parser.set_defaults(func=command.handler_fn)
+        args = parser.parse_args(words[1:])
+        handler: Any = getattr(args, "func", None)
+        if handler is None:
+            parser.print_help()
+            return 2
+        try:
+            return int(handler(args) or 0)
+        except HermesError:
+            raise
+        except Exception as error:  # noqa: BLE001 - plugin boundary: its command failed, and is named
+            fail(error, f"hermes {name} (plugin {command.plugin}): ")
+            return 1

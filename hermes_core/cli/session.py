@@ -1,0 +1,58 @@
+"""What the commands that do work share: the host, and where its warnings go."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.config.paths import get_hermes_home
+from hermes_core.config.redact import redact
+from hermes_core.host import Host
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ERROR_LOG_BYTES = 2 * 2**20
+ERROR_LOG_BACKUPS = 2
+
+
+def open_host() -> Host:
+    """The host of the active home, as the command line wants it: downloads allowed, ``.env`` exported."""
+    send_warnings_to(get_hermes_home())
+    return Host.load(export_env=True, allow_downloads=True)
+
+
+def send_warnings_to(home: Path) -> None:
+    """Have the host's warnings shown, and kept in the home's ``errors.log``."""
+    logger = logging.getLogger("hermes_core")
+    if logger.handlers:
+        return
+    shown = logging.StreamHandler()
+    shown.setFormatter(_Redacting("warning: %(message)s"))
+    kept = _ErrorLog(home)
+    kept.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for handler in (shown, kept):
+        handler.setLevel(logging.WARNING)
+        logger.addHandler(handler)
+
+
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+class _ErrorLog(RotatingFileHandler):
+    """Made at the first warning; a home that cannot be written is no reason to fail."""
+
+    def __init__(self, home: Path) -> None:
+        path = home / "logs" / "errors.log"
+        super().__init__(path, maxBytes=ERROR_LOG_BYTES, backupCount=ERROR_LOG_BACKUPS, encoding="utf-8", delay=True)
+        self._folder = path.parent
+
+    def _open(self) -> Any:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return super()._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """The warning was shown; that has to do."""

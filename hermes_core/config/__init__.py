@@ -1,0 +1,1 @@
+"""Settings: the only room that reads the environment and the files of a home."""

@@ -1,0 +1,28 @@
+"""Keeping secrets out of everything the host writes or raises."""
+
+from __future__ import annotations
+
+REDACTED = "[redacted]"
+_MINIMUM_LENGTH = 4  # a shorter value would blank ordinary words, and is no usable key either
+
+_secrets: set[str] = set()
+
+
+def register_secret(value: str) -> None:
+    """Remember a resolved secret; ``redact`` blanks it from now on, in the whole process."""
+    if len(value) >= _MINIMUM_LENGTH:
+        _secrets.add(value)
+
+
+def redact(text: str) -> str:
+    """``text`` without any secret that the host has resolved.
+
+    Example:
+        >>> register_secret("hunter22")
+        >>> redact("the key is hunter22")
+        'the key is [redacted]'
+    """
+    for secret in _secrets:
+        if secret in text:
+            text = text.replace(secret, REDACTED)
+    return text

@@ -1,0 +1,210 @@
+"""``config.yaml``: read, healed, expanded, and read again when it changes."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.config.environment import Environment, Stamp, stamp
+from hermes_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+Tree = dict[str, Any]
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_MODEL_NAMES = ("default", "model", "name")
+_ROOT_KEYS = {"provider": "provider", "base_url": "base_url", "api_base": "base_url", "context_length": "context_length"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One reading of the configuration.
+
+    Attributes:
+        tree: Everything, merged and expanded.
+        error: Why ``config.yaml`` cannot be read now, while ``tree`` is the last good one; else None.
+    """
+
+    tree: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    error: ConfigError | None = None
+
+    def get(self, *keys: str, default: Any = None) -> Any:
+        """The value at a path of keys; ``default`` where a key or a mapping is missing.
+
+        Example:
+            >>> Config(tree={"a": {"b": None}}).get("a", "b", default=1) is None
+            True
+        """
+        node: Any = self.tree
+        for key in keys:
+            if not isinstance(node, Mapping) or key not in node:
+                return default
+            node = node[key]
+        return node
+
+    def section(self, *keys: str) -> Mapping[str, Any]:
+        """The mapping at a path of keys; an empty one where there is none."""
+        found = self.get(*keys)
+        return found if isinstance(found, Mapping) else {}
+
+    def text(self, *keys: str) -> str:
+        """The string at a path of keys, trimmed; ``""`` where there is none."""
+        found = self.get(*keys)
+        return found.strip() if isinstance(found, str) else ""
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> Tree:
+    """``over`` laid on ``base``: mappings merge, all else replaces; null leaves a mapping alone.
+
+    Example:
+        >>> merge({"a": {"x": 1}, "b": [1]}, {"a": {"y": 2}, "b": [2]})
+        {'a': {'x': 1, 'y': 2}, 'b': [2]}
+    """
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(below, Mapping):
+            if value is None:
+                continue
+            if isinstance(value, Mapping):
+                merged[key] = merge(below, value)
+                continue
+        merged[key] = value
+    return merged
+
+
+def heal(tree: Mapping[str, Any]) -> Tree:
+    """The older spellings of the model section in today's: ``model.default``, ``.provider``, ``.base_url``.
+
+    Example:
+        >>> heal({"model": "m", "provider": "acme"})
+        {'model': {'default': 'm', 'provider': 'acme'}}
+    """
+    healed = dict(tree)
+    section = healed.get("model")
+    model = dict(section) if isinstance(section, Mapping) else {"default": section} if isinstance(section, str) else {}
+    for old, new in _ROOT_KEYS.items():
+        value = healed.pop(old, None)
+        if value and not model.get(new):
+            model[new] = value
+    if model.get("api_base") and not model.get("base_url"):
+        model["base_url"] = model["api_base"]
+    name = next((model[key] for key in _MODEL_NAMES if model.get(key)), "")
+    if name:
+        model["default"] = name
+    if model:
+        healed["model"] = model
+    return healed
+
+
+def expand(node: Any, look_up: Callable[[str], str]) -> Any:
+    """``node`` with each ``${NAME}`` in a string replaced; an unset name stays as it is written.
+
+    Example:
+        >>> expand({"key": "${A}-${B}"}, {"A": "1"}.get)
+        {'key': '1-${B}'}
+    """
+    if isinstance(node, str):
+        return _REFERENCE.sub(lambda match: look_up(match[1]) or match[0], node) if "${" in node else node
+    if isinstance(node, Mapping):
+        return {key: expand(value, look_up) for key, value in node.items()}
+    if isinstance(node, list):
+        return [expand(value, look_up) for value in node]
+    return node
+
+
+def read_yaml(path: Path) -> Tree:
+    """The mapping in a YAML file; an empty file is an empty mapping.
+
+    Raises:
+        ConfigError: It cannot be read, is no YAML, or is no mapping; names the line.
+        FileNotFoundError: There is no such file.
+    """
+    import yaml
+
+    try:
+        tree = yaml.load(path.read_text(encoding="utf-8-sig"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except FileNotFoundError:
+        raise
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it is not YAML"
+        message = f"cannot read {path}{place}: {problem}"
+        raise ConfigError(message, path=path, hint="mend the file; nothing in it was changed") from error
+    except (OSError, ValueError, RecursionError) as error:
+        message = f"cannot read {path}: {getattr(error, 'strerror', None) or type(error).__name__}"
+        raise ConfigError(message, path=path, hint="make the file readable UTF-8; nothing in it was changed") from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        message = f"cannot use {path}: it must hold a mapping, not a {type(tree).__name__}"
+        raise ConfigError(message, path=path, hint="write `key: value` lines")
+    return tree
+
+
+class ConfigFile:
+    """The configuration of one home, kept current.
+
+    Later layers win: the file, the program's ``overlay``, the administrator's managed file.
+
+    Args:
+        home: The home whose ``config.yaml`` counts.
+        environment: What ``${NAME}`` is looked up in.
+        overlay: A mapping of the embedding program's; it is never written.
+    """
+
+    def __init__(self, home: Path, environment: Environment, overlay: Mapping[str, Any] | None = None) -> None:
+        self.path = home / "config.yaml"
+        managed = Path(environment.get("HERMES_MANAGED_DIR") or "/etc/hermes")
+        self._managed = managed / "config.yaml"
+        self._environment = environment
+        self._overlay = dict(overlay or {})
+        self._current = Config()
+        self._stamps: tuple[Stamp, Stamp] | None = None
+        self._references: dict[str, str] = {}
+
+    def current(self) -> Config:
+        """The configuration as it is now; the same object until a file or a ``${NAME}`` changes."""
+        stamps = stamp(self.path), stamp(self._managed)
+        if stamps != self._stamps or any(self._look_up(name) != old for name, old in self._references.items()):
+            self._current, self._stamps = self._read(), stamps
+        return self._current
+
+    def _look_up(self, name: str) -> str:
+        return self._environment.credential(name)
+
+    def _remember(self, name: str) -> str:
+        value = self._references[name] = self._look_up(name)
+        return value
+
+    def _read(self) -> Config:
+        tree: Tree = {}
+        self._references = {}
+        for path, layer in ((self.path, "user"), (None, "overlay"), (self._managed, "managed")):
+            try:
+                read = self._overlay if path is None else read_yaml(path)
+            except FileNotFoundError:
+                continue
+            except ConfigError as error:
+                self._report(error, layer)
+                return Config(tree=self._current.tree or heal(self._overlay), error=error)
+            tree = merge(tree, expand(heal(read), self._remember))
+        return Config(tree=tree)
+
+    def _report(self, error: ConfigError, layer: str) -> None:
+        log.warning("%s; the last good configuration stays in use, and no plugin override is allowed", error)
+        if layer == "user":
+            backup = self.path.with_name(self.path.name + ".broken")
+            try:
+                shutil.copyfile(self.path, backup)
+            except OSError:
+                log.debug("no backup of the broken configuration path=%s", backup)

@@ -1,0 +1,228 @@
+"""Every error this package raises on purpose.
+
+::
+
+    HermesError                      .hint: what to do next
+    ├─ ConfigError                   .path, .key
+    ├─ PluginError                   .plugin, .source
+    │  ├─ PluginLoadError            import or register failed
+    │  ├─ PluginContractError        unknown hook, bad argument, bad return
+    │  └─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
+    ├─ ProviderError                 .provider, .model, .retryable
+    │  ├─ UnknownProviderError       no such name, and no base URL
+    │  ├─ UnknownAuthProfileError    also ValueError
+    │  ├─ MissingCredentialError     also RuntimeError
+    │  ├─ VisionUnavailableError     also RuntimeError
+    │  ├─ ProviderTransportError     no complete answer came
+    │  │  └─ ProviderTimeoutError    also TimeoutError
+    │  ├─ ProviderStatusError        also RuntimeError; .status_code, .body, .request_id
+    │  │  ├─ InvalidRequestError     400, 404, 413, 422 and other 4xx
+    │  │  ├─ AuthenticationError     401, 403
+    │  │  ├─ RateLimitError          429; .retry_after in seconds, or None
+    │  │  └─ ServerError             5xx and 408
+    │  ├─ ProviderHookError          a profile's own hook raised
+    │  └─ ResponseFormatError        also RuntimeError; 200, but not what the API promised
+    ├─ StructuredOutputError         also ValueError; .result holds the whole answer
+    └─ MemoryProviderError
+
+Decide on types and fields, never on message text. The command line prints ``error: …`` and
+``hint: …`` and exits with 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hermes_core.types.llm import PluginLlmStructuredResult
+
+
+class HermesError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What is wrong, in lower case: the fact, the value in quotes, the place.
+        hint: What to do next; shown on a line of its own by the command line.
+
+    Example:
+        >>> HermesError("no such plugin 'x'", hint="run `hermes plugins list`").hint
+        'run `hermes plugins list`'
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(HermesError):
+    """A file or key of the configuration cannot be used.
+
+    ``path`` is the file, ``key`` the dotted key inside it; either may be empty.
+    """
+
+    def __init__(self, message: str, *, path: object = "", key: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = str(path)
+        self.key = key
+
+
+class PluginError(HermesError):
+    """A plugin failed; ``plugin`` is its id, ``source`` its distribution and version, or its path."""
+
+    def __init__(self, message: str, *, plugin: str = "", source: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.plugin = plugin
+        self.source = source
+
+
+class PluginLoadError(PluginError):
+    """Importing a plugin, or calling its ``register``, failed. ``__cause__`` is the reason."""
+
+
+class PluginContractError(PluginError):
+    """A plugin used the host in a way the hook specifications do not allow."""
+
+
+class PluginLlmTrustError(PluginError, PermissionError):
+    """The trust gate refused an override.
+
+    ``override`` is the refused argument, ``value`` what the plugin sent, ``config_key`` the dotted
+    key in ``config.yaml`` that would grant it.
+    """
+
+    def __init__(self, message: str, *, plugin: str, override: str, value: object, config_key: str) -> None:
+        super().__init__(message, plugin=plugin, hint=f"an operator may grant it: {config_key}")
+        self.plugin_id = plugin
+        self.override = override
+        self.value = value
+        self.config_key = config_key
+
+
+class ProviderError(HermesError):
+    """A provider could not be chosen, reached or understood.
+
+    ``retryable`` says whether the same request may succeed a little later.
+    """
+
+    retryable = False
+
+    def __init__(self, message: str, *, provider: str = "", model: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.provider = provider
+        self.model = model
+
+
+class UnknownProviderError(ProviderError):
+    """No provider of this name, and no base URL to fall back on."""
+
+
+class UnknownAuthProfileError(ProviderError, ValueError):
+    """``profile=`` names no stored credential, or more than one."""
+
+
+class MissingCredentialError(ProviderError, RuntimeError):
+    """No usable credential for the provider; the message names the variables that would hold one."""
+
+
+class VisionUnavailableError(ProviderError, RuntimeError):
+    """The call holds an image, and no configured model takes one."""
+
+
+class ProviderTransportError(ProviderError):
+    """No complete answer came back."""
+
+    retryable = True
+
+
+class ProviderTimeoutError(ProviderTransportError, TimeoutError):
+    """The call's one deadline passed."""
+
+
+class ProviderStatusError(ProviderError, RuntimeError):
+    """The provider answered with an error status.
+
+    ``body`` is at most 500 characters of the answer.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status_code: int,
+        body: str = "",
+        request_id: str = "",
+        provider: str = "",
+        model: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, provider=provider, model=model, hint=hint)
+        self.status_code = status_code
+        self.body = body
+        self.request_id = request_id
+        self.retry_after: float | None = None
+
+
+class InvalidRequestError(ProviderStatusError):
+    """The provider refuses this request, and would refuse it again."""
+
+
+class AuthenticationError(ProviderStatusError):
+    """The provider refuses this credential."""
+
+
+class RateLimitError(ProviderStatusError):
+    """Too many requests; ``retry_after`` is in seconds, or None."""
+
+    retryable = True
+
+
+class ServerError(ProviderStatusError):
+    """The provider is broken or overloaded."""
+
+    retryable = True
+
+
+class ProviderHookError(ProviderError):
+    """A hook of the provider's own profile raised; ``__cause__`` is what it raised."""
+
+
+class ResponseFormatError(ProviderError, RuntimeError):
+    """The provider answered 200 with something that is no answer."""
+
+
+class StructuredOutputError(HermesError, ValueError):
+    """The answer is JSON, but does not match the schema.
+
+    ``result`` is the whole result (text, usage, attribution, audit), its ``parsed`` the value that did
+    not match; ``errors`` are the violations, one sentence each.
+    """
+
+    def __init__(self, message: str, *, result: PluginLlmStructuredResult, errors: Sequence[str]) -> None:
+        super().__init__(message)
+        self.result = result
+        self.errors = tuple(errors)
+
+
+class MemoryProviderError(HermesError):
+    """A memory provider broke its contract."""
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line, even one whose own text cannot be made."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the text of a foreign error may fail too
+        text = "(its message cannot be shown)"
+    if isinstance(error, HermesError):
+        return text
+    return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` when a known word is close, else ``""``."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, [*known], n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""

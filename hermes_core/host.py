@@ -1,0 +1,315 @@
+"""The composition root: one home's plugins, providers and model lane, wired together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from hermes_core.config.environment import Environment
+from hermes_core.config.paths import get_hermes_home
+from hermes_core.config.settings import Config, ConfigFile
+from hermes_core.errors import HermesError, PluginError, near
+from hermes_core.plugins import current
+from hermes_core.plugins.activation import Activation
+from hermes_core.plugins.discovery import discover
+from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
+from hermes_core.plugins.plugin import Plugin
+from hermes_core.plugins.registry import PluginRegistry
+from hermes_core.types.contributions import RESERVED_COMMANDS, CliCommand, Command, command_name
+
+if TYPE_CHECKING:
+    import os
+
+    from hermes_core.llm.client import PluginLlm
+    from hermes_core.llm.engine import LlmEngine
+    from hermes_core.plugins.context import PluginContext
+    from hermes_core.plugins.registry import Implementation
+    from hermes_core.providers.catalog import ProviderCatalog
+    from hermes_core.providers.profile import EndpointHost
+    from hermes_core.types.wire import ApiMode
+
+log = logging.getLogger(__name__)
+
+
+class Host:
+    """One home, ready for use. Make it with ``Host.load()``; close it, or use it in a ``with``.
+
+    Several hosts live in one process without touching each other, or ``os.environ``.
+
+    Attributes:
+        home: The home it was loaded from.
+        plugins: Every plugin there is, as rows; nothing was imported to list them.
+
+    Example:
+        >>> from hermes_core import Host
+        >>> from hermes_core.testing import FakeProvider
+        >>> with FakeProvider() as server:
+        ...     with Host.load(config={"model": {"provider": "custom", "base_url": server.base_url, "model": "m"}}) as host:
+        ...         host.llm("my-program").complete([{"role": "user", "content": "ping"}]).text
+        'pong'
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        environment: Environment,
+        config_file: ConfigFile,
+        *,
+        say: Callable[[str], None],
+        allow_downloads: bool,
+    ) -> None:
+        self.home = home
+        self.environment = environment
+        self._config_file = config_file
+        self._say_line = say
+        self._said: set[str] = set()
+        self._allow_downloads = allow_downloads
+        self._closed = False
+        project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
+        rows = discover(home, project)
+        activation = Activation.of(self.config(), environment)
+        for row in rows:
+            if row.state != "failed":
+                activation.apply(row)
+        self._registry = PluginRegistry(rows, self)
+
+    @classmethod
+    def load(
+        cls,
+        home: str | os.PathLike[str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        *,
+        export_env: bool = False,
+        allow_downloads: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Load a home. Plugins are found, none is imported, and nothing is downloaded or written.
+
+        Args:
+            home: The Hermes home; ``HERMES_HOME``, else ``~/.hermes``, when None.
+            config: Laid over the home's ``config.yaml``, never written.
+            export_env: Set the variables of the home's ``.env`` in this process, but for those that a
+                provider declares as its own and those already set.
+            allow_downloads: Let a provider fetch what it needs on first use.
+            say: Shows one line to the operator; writes to standard error when None.
+        """
+        path = get_hermes_home() if home is None else Path(home).expanduser()
+        environment = Environment(path)
+        host = cls(
+            path,
+            environment,
+            ConfigFile(path, environment, config),
+            say=say or _say_on_stderr,
+            allow_downloads=allow_downloads,
+        )
+        if export_env:
+            declared = (data.get("env_vars") or () for row in host.plugins for data in row.manifest.profiles)
+            environment.export(name for names in declared for name in names)
+        return host
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Host {str(self.home)!r}>"
+
+    def config(self) -> Config:
+        """The configuration as it is now; edits of the file count from the next call."""
+        return self._config_file.current()
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """Rows: ``.name .key .kind .tier .source .version .state .reason .remedy``."""
+        return self._registry.plugins
+
+    def plugin(self, name: str) -> Plugin:
+        """The row with this key or name.
+
+        Raises:
+            PluginError: There is none; names close ones.
+        """
+        row = self._registry.find(name)
+        if row is None:
+            message = f"no plugin {name!r}{near(name, (word for row in self.plugins for word in row.ids))}"
+            raise PluginError(message, plugin=name, hint="run `hermes plugins list`")
+        return row
+
+    @cached_property
+    def providers(self) -> ProviderCatalog:
+        """The providers: ``get(name)``, iteration over rows, ``explain(name)``."""
+        from hermes_core.providers.catalog import ProviderCatalog
+
+        return ProviderCatalog(self._registry)
+
+    @property
+    def commands(self) -> dict[str, Command]:
+        """Slash commands by name; plugins that may offer one are loaded.
+
+        A higher tier replaces a lower one's command; within a tier the first keeps the name.
+        """
+        offers = [
+            replace(command, name=command_name(command.name), plugin=impl.plugin.key)
+            for impl, offered in sorted(self._registry.offers(COMMANDS), key=lambda offer: _command_rank(offer[0]))
+            for command in offered
+        ]
+        found = {command.name: command for command in reversed(offers) if command.name not in RESERVED_COMMANDS}
+        return dict(sorted(found.items()))
+
+    @property
+    def cli_commands(self) -> dict[str, CliCommand]:
+        """Command-line trees by name; plugins that may offer one are loaded."""
+        self._registry.need(CLI)
+        found: dict[str, CliCommand] = {}
+        for row in reversed(self.plugins):
+            if row.state == "loaded":
+                for command in self._registry.context(row).registrations.cli_commands:
+                    found.setdefault(command.name, command)
+        return found
+
+    def llm(self, plugin_id: str) -> PluginLlm:
+        """The model surface of a plugin, or of a program: any id will do, the trust gate goes by it."""
+        from hermes_core.llm.client import PluginLlm
+
+        return PluginLlm(plugin_id, self.engine)
+
+    def context(self, plugin_id: str) -> PluginContext:
+        """The context of an installed plugin, the ``ctx`` it is given itself.
+
+        Raises:
+            PluginError: There is no such plugin.
+        """
+        return self._registry.context(self.plugin(plugin_id))
+
+    def program_context(self) -> PluginContext:
+        """The context by which this program itself offers something, above every plugin."""
+        row = next((row for row in self.plugins if row.tier == "program"), None)
+        if row is not None:
+            return self._registry.context(row)
+        manifest = Manifest(name="program", description="what this program offers itself")
+        return self._registry.adopt(Plugin(key="program", tier="program", order=len(self.plugins), manifest=manifest))
+
+    def run_command(self, name: str, raw_args: str = "") -> str:
+        """Run a slash command to its end and return its text; works inside a running event loop too.
+
+        Raises:
+            HermesError: There is no such command.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._run_command(name, raw_args)
+        with ThreadPoolExecutor(1, "hermes-command") as thread:
+            return thread.submit(copy_context().run, self._run_command, name, raw_args).result()
+
+    async def arun_command(self, name: str, raw_args: str = "") -> str:
+        """As ``run_command``, without blocking the event loop."""
+        return await asyncio.to_thread(self._run_command, name, raw_args)
+
+    def close(self) -> None:
+        """Unload the plugins and close connections; closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._registry.unload_all()
+        if "engine" in vars(self):
+            from hermes_core.llm import audit
+
+            self.engine.transport.close()
+            audit.detach(self.home)
+
+    @cached_property
+    def engine(self) -> LlmEngine:
+        """The model lane behind every ``ctx.llm`` of this host."""
+        from hermes_core.llm import audit
+        from hermes_core.llm.engine import LlmEngine
+        from hermes_core.llm.plan import Planner
+        from hermes_core.llm.transport import Transport
+
+        config = self.config()
+        audit.attach(
+            self.home,
+            max_bytes=_positive(config.get("logging", "max_size_mb"), 5) * 2**20,
+            backups=_positive(config.get("logging", "backup_count"), 3),
+        )
+        return LlmEngine(
+            home=self.home,
+            config=self.config,
+            settings_of=self._llm_settings,
+            canonical=lambda name: self.providers.resolve(name) or name.strip().lower(),
+            planner=Planner(self.providers, self.environment, self.say),
+            wires=self._wires,
+            endpoint_host=self._endpoint_host,
+            transport=Transport(),
+        )
+
+    def say(self, line: str) -> None:
+        """Show a line to the operator, once."""
+        if line not in self._said:
+            self._said.add(line)
+            self._say_line(line)
+
+    def changed(self) -> None:
+        """A plugin has offered something more."""
+        self._registry.changed()
+
+    def _run_command(self, name: str, raw_args: str) -> str:
+        commands = self.commands
+        command = commands.get(command_name(name))
+        if command is None:
+            message = f"no command /{command_name(name)}{near(command_name(name), commands)}"
+            raise HermesError(message, hint="run `hermes run` to list the commands")
+        with current.running(self.context(command.plugin)):
+            result = command.handler(raw_args.strip())
+            return (asyncio.run(_awaited(result)) if isinstance(result, Awaitable) else result) or ""
+
+    def _llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
+        """A plugin's ``llm`` section, found by its key, else by its bare name."""
+        entries = config.section("plugins", "entries")
+        row = self._registry.find(plugin_id) if entries and plugin_id not in entries else None
+        known_as = next((name for name in ((row.key, row.name) if row else ()) if name in entries), plugin_id)
+        return known_as, config.section("plugins", "entries", known_as, "llm")
+
+    def _wires(self) -> dict[str, ApiMode]:
+        """Wire formats by name; a plugin's beats the host's own."""
+        from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
+
+        wires = {CHAT_COMPLETIONS.name: CHAT_COMPLETIONS}
+        for _, offered in reversed(self._registry.offers("hermes_api_modes")):
+            wires.update({mode.name: mode for mode in offered})
+        return wires
+
+    def _endpoint_host(self, config: Config, provider: str) -> EndpointHost:
+        from hermes_core.providers.profile import EndpointHost
+
+        return EndpointHost(
+            home=self.home, settings=config.section(provider), allow_downloads=self._allow_downloads, say=self.say
+        )
+
+
+def _command_rank(impl: Implementation) -> tuple[int, int, int]:
+    """Its place in call order, but for plugins of one tier: there the one found first goes first."""
+    band, tier, order = impl.position
+    return band, tier, abs(order)
+
+
+async def _awaited(result: Awaitable[str | None]) -> str | None:
+    return await result
+
+
+def _say_on_stderr(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 - the operator's only channel in a program that gave none
+
+
+def _positive(value: object, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default

@@ -1,0 +1,1 @@
+"""``ctx.llm``: one trust gate, one flow, two drivers."""

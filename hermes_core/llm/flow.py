@@ -1,0 +1,203 @@
+"""The one flow of a model call: a generator that decides, and does no input or output itself."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from hermes_core.config.redact import redact, register_secret
+from hermes_core.errors import (
+    AuthenticationError,
+    HermesError,
+    InvalidRequestError,
+    ProviderError,
+    ProviderHookError,
+    ProviderStatusError,
+    ProviderTimeoutError,
+    RateLimitError,
+    ResponseFormatError,
+    ServerError,
+    describe,
+)
+from hermes_core.llm.request import assemble
+from hermes_core.providers.profile import EndpointHost, ProviderProfile
+
+if TYPE_CHECKING:
+    from hermes_core.llm.plan import Route
+    from hermes_core.types.call import Completion, LlmCall
+    from hermes_core.types.wire import ApiMode, HttpRequest, HttpResponse
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Send:
+    """Step: send a request; the outcome is its ``HttpResponse``. ``timeout`` is in seconds."""
+
+    request: HttpRequest
+    timeout: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Step: call a function that may block; the outcome is what it returns."""
+
+    function: Callable[[], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sleep:
+    """Step: wait for ``seconds``."""
+
+    seconds: float
+
+
+Step: TypeAlias = Send | Block | Sleep
+Flow: TypeAlias = Generator[Step, Any, T]
+"""A generator of steps; a driver sends each one's outcome back in, or throws its error."""
+
+
+class Deadline:
+    """The one clock of a call.
+
+    Args:
+        seconds: How long everything may take.
+        clock: Tells the time in seconds.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds left.
+
+        Raises:
+            ProviderTimeoutError: None are.
+        """
+        left = self._end - self._clock()
+        if left <= 0:
+            raise ProviderTimeoutError(f"no answer within {self.seconds:g} s")
+        return left
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One route that was tried, for the audit: the error's class name, or ``""``."""
+
+    provider: str
+    model: str
+    error: str = ""
+
+
+def completion(
+    call: LlmCall,
+    routes: Sequence[Route],
+    *,
+    wires: Callable[[str], ApiMode],
+    host: Callable[[str], EndpointHost],
+    deadline: Deadline,
+    attempts: list[Attempt],
+) -> Flow[Completion]:
+    """Ask the routes in order until one answers.
+
+    Args:
+        call: What is asked.
+        routes: Where, in order of preference.
+        wires: Finds a wire format by name.
+        host: What a provider's profile may ask of the host, by the provider's name.
+        deadline: The call's one clock.
+        attempts: Filled with each route tried.
+
+    Raises:
+        ProviderError: No route answered; the first one's error.
+    """
+    (route,) = routes  # more than one, with retries and rotation, is what this generator is shaped for
+    try:
+        answer = yield from _attempt(call, route, wires=wires, host=host, deadline=deadline)
+    except ProviderError as error:
+        error.provider, error.model = route.provider, route.model
+        attempts.append(Attempt(provider=route.provider, model=route.model, error=type(error).__name__))
+        raise
+    attempts.append(Attempt(provider=route.provider, model=route.model))
+    return answer
+
+
+def _attempt(
+    call: LlmCall,
+    route: Route,
+    *,
+    wires: Callable[[str], ApiMode],
+    host: Callable[[str], EndpointHost],
+    deadline: Deadline,
+) -> Flow[Completion]:
+    base_url, api_key = route.base_url, route.credential.value
+    if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
+        opened = yield Block(function=lambda: _open_endpoint(route, host(route.provider)))
+        if opened is not None:
+            base_url, api_key = opened
+            register_secret(api_key)
+    if not base_url:
+        message = f"provider {route.provider!r} has no address"
+        raise ProviderError(message, provider=route.provider, hint="set model.base_url in config.yaml")
+    wire = wires(route.api_mode)
+    request = wire.encode(assemble(call, route, base_url, api_key))
+    response: HttpResponse = yield Send(request=request, timeout=deadline.left())
+    if not 200 <= response.status < 300:
+        raise status_error(response, route)
+    return wire.decode(_json_body(response))
+
+
+def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
+    try:
+        return route.profile.open_endpoint(host)
+    except HermesError:
+        raise
+    except Exception as error:
+        message = f"provider {route.provider!r}: its hook open_endpoint raised {describe(error)}"
+        raise ProviderHookError(message, provider=route.provider) from error
+
+
+def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
+    """The typed error for an answer that is no success."""
+    status = response.status
+    text = redact(response.body[:2000].decode("utf-8", "replace"))
+    classes = {401: AuthenticationError, 403: AuthenticationError, 429: RateLimitError, 408: ServerError}
+    kind = classes.get(status) or (ServerError if status >= 500 else InvalidRequestError)
+    error = kind(
+        f"{route.provider} answered {status} for model {route.model!r}: {_reason(text)}",
+        status_code=status,
+        body=text[:500],
+        request_id=response.headers.get("x-request-id", ""),
+        provider=route.provider,
+        model=route.model,
+    )
+    try:
+        error.retry_after = float(response.headers.get("retry-after", ""))
+    except ValueError:
+        pass
+    return error
+
+
+def _reason(text: str) -> str:
+    """The message in an error body, or its beginning."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = None
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return str(message if isinstance(message, str) else text)[:200].strip() or "(no text)"
+
+
+def _json_body(response: HttpResponse) -> Any:
+    try:
+        return json.loads(response.body)
+    except ValueError:
+        shown = redact(response.body[:120].decode("utf-8", "replace"))
+        kind = response.headers.get("content-type", "no content type")
+        raise ResponseFormatError(f"the provider's answer is not JSON ({kind}): {shown!r}") from None

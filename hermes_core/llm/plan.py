@@ -1,0 +1,214 @@
+"""Which provider, model, address and credential a call goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from hermes_core.auth.keys import (
+    NO_CREDENTIAL,
+    Credential,
+    for_address,
+    from_environment,
+    from_section,
+    host_of,
+    key_variables,
+    url_variables,
+)
+from hermes_core.config.truth import is_true
+from hermes_core.errors import MissingCredentialError, ProviderError, UnknownProviderError, near
+from hermes_core.providers.profile import ProviderProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hermes_core.config.environment import Environment
+    from hermes_core.config.settings import Config
+    from hermes_core.llm.trust import Overrides
+    from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """Where one attempt goes.
+
+    Attributes:
+        profile: The provider's profile.
+        provider: Its canonical name, for attribution.
+        model: The model id to ask.
+        base_url: Root of the API; ``""`` when the profile opens its own.
+        credential: The key, and where it was found.
+        headers: What the operator configured to be sent.
+        max_tokens: The operator's output limit in tokens, when the call gives none.
+        api_mode: The wire format.
+        accepts_images: Whether an image may be sent.
+    """
+
+    profile: ProviderProfile
+    provider: str
+    model: str
+    base_url: str
+    credential: Credential
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_tokens: int | None = None
+    api_mode: str = "chat_completions"
+    accepts_images: bool = True
+
+
+class Planner:
+    """Turns what the operator configured, and what a plugin may override, into routes.
+
+    Args:
+        catalog: The providers.
+        environment: Where keys are found.
+        say: Shows one line to the operator.
+    """
+
+    def __init__(self, catalog: ProviderCatalog, environment: Environment, say: Callable[[str], None]) -> None:
+        self._catalog = catalog
+        self._environment = environment
+        self._say = say
+
+    def routes(self, config: Config, overrides: Overrides) -> list[Route]:
+        """The routes to try, in order.
+
+        Raises:
+            ProviderError: No provider, model or credential can be found; says what to configure.
+        """
+        main = self._main_provider(config)
+        requested = overrides.provider.lower() or main or self._automatic()
+        is_main = not overrides.provider or self._same(requested, main)
+        section = config.section("model") if is_main else {}
+        profile, address = self._profile(requested, section)
+        model = overrides.model or str(section.get("default") or "")
+        route = Route(
+            profile=profile,
+            provider=profile.name,
+            model=model or default_model(profile),
+            base_url=address,
+            credential=self._credential(profile, address, section),
+            headers=_headers(section),
+            max_tokens=_positive(section.get("max_tokens")),
+            api_mode=str(section.get("api_mode") or profile.api_mode),
+            accepts_images=_accepts_images(profile, section),
+        )
+        return [route]
+
+    def _main_provider(self, config: Config) -> str:
+        """The configured provider; ``""`` when it is left to be found."""
+        name = (config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")).lower()
+        if name in ("", "auto"):
+            return "custom" if config.text("model", "base_url") else ""
+        return name
+
+    def _same(self, requested: str, main: str) -> bool:
+        return bool(main) and (requested == main or self._catalog.resolve(requested) == self._catalog.resolve(main) != "")
+
+    def _automatic(self) -> str:
+        """The provider to use when nothing is configured, said once.
+
+        Bundled ones alone count, by rank: the first with a usable key, else the first that needs none.
+        """
+        rows = [row for row in self._catalog if row.auto_rank is not None and "bundled" in self._catalog.tiers(row.name)]
+        rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
+        for row in rows:
+            found = from_environment(key_variables(row.env_vars), self._environment) if row.auth_type == "api_key" else None
+            if found is not None:
+                self._say(f"hermes: using {row.name}, found by {found.source}; set model.provider to choose another")
+                return row.name
+        for row in rows:
+            if row.auth_type == "none":
+                self._say(
+                    f"hermes: no provider is configured and no key was found: {row.name} answers ({row.description}); "
+                    "set model.provider in config.yaml to choose another"
+                )
+                return row.name
+        raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
+
+    def _profile(self, requested: str, section: Mapping[str, Any]) -> tuple[ProviderProfile, str]:
+        """The profile of a requested name, and the address to use it at."""
+        configured = str(section.get("base_url") or "")
+        profile = self._catalog.get(requested)
+        if profile is None and configured:
+            return ProviderProfile(requested), configured
+        if profile is None:
+            hint = "run `hermes providers list`, or set model.base_url for a provider of your own"
+            message = f"unknown provider {requested!r}{near(requested, self._catalog.words())}"
+            raise UnknownProviderError(message, provider=requested, hint=hint)
+        for name in url_variables(profile.env_vars):
+            configured = configured or self._environment.credential(name)
+        return profile, configured or profile_address(profile)
+
+    def _credential(self, profile: ProviderProfile, address: str, section: Mapping[str, Any]) -> Credential:
+        if profile.auth_type == "none":
+            return NO_CREDENTIAL
+        names = key_variables(profile.env_vars)
+        written = section if section.get("base_url") or not profile.base_url else {}  # a key goes where it was meant to
+        found = from_section(written, "model", self._environment) or from_environment(names, self._environment)
+        if found is None and not names:
+            found = for_address(address, self._key_hosts(), self._environment) or NO_CREDENTIAL
+        if found is not None:
+            return found
+        hint = f"set {' or '.join(names)} in the environment or in .env, or choose the embedded model"
+        message = f"no credential for provider {profile.name!r}: none of {', '.join(names)} holds a usable key"
+        raise MissingCredentialError(message, provider=profile.name, hint=hint)
+
+    def _key_hosts(self) -> dict[str, list[str]]:
+        return {host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog if row.base_url}
+
+
+def default_model(profile: ProviderProfile) -> str:
+    """The model to ask when neither the operator nor the plugin names one.
+
+    Raises:
+        ProviderError: The profile names none either.
+    """
+    found = (*profile.fallback_models[:1], profile.default_aux_model)
+    model = next((name for name in found if name), "")
+    if not model:
+        message = f"no model is chosen for provider {profile.name!r}"
+        raise ProviderError(message, provider=profile.name, hint="set model.default in config.yaml")
+    return model
+
+
+def profile_address(profile: ProviderProfile) -> str:
+    """A profile's base URL, its host as ``get_hostname`` says.
+
+    Example:
+        >>> profile_address(ProviderProfile("acme", hostname="api.acme.test"))
+        'https://api.acme.test/v1'
+    """
+    host = profile.get_hostname()
+    if not profile.base_url:
+        return f"https://{host}/v1" if host else ""
+    parts = urlsplit(profile.base_url)
+    if not host or host == parts.hostname:
+        return profile.base_url
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit(parts._replace(netloc=f"{host}{port}"))
+
+
+def _headers(section: Mapping[str, Any]) -> dict[str, str]:
+    merged: dict[str, str] = {}
+    for key in ("default_headers", "extra_headers"):
+        found = section.get(key)
+        if isinstance(found, Mapping):
+            merged.update({str(name): str(value) for name, value in found.items() if value is not None})
+    return merged
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _accepts_images(profile: ProviderProfile, section: Mapping[str, Any]) -> bool:
+    said = section.get("supports_vision")
+    return profile.supports_vision_user_messages if said is None else is_true(said)
+
+
+def _wanted(rows: list[ProviderRow]) -> str:
+    names = [name for row in rows for name in key_variables(row.env_vars)]
+    return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"
+

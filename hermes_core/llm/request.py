@@ -1,0 +1,111 @@
+"""One call and one route, made into what a wire format encodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import ProviderHookError, VisionUnavailableError, describe
+from hermes_core.llm.messages import with_schema_prompt
+from hermes_core.providers.profile import OMIT_TEMPERATURE
+from hermes_core.types.wire import WireRequest
+from hermes_core.version import USER_AGENT
+
+if TYPE_CHECKING:
+    from hermes_core.llm.plan import Route
+    from hermes_core.types.call import LlmCall
+
+
+def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRequest:
+    """Apply the provider's profile to a call.
+
+    The profile's hooks are asked here and nowhere else. What the operator configured beats what the
+    profile says.
+
+    Raises:
+        VisionUnavailableError: The call holds an image the model cannot take.
+        ProviderHookError: A hook of the profile raised, or returned what it may not.
+    """
+    profile, provider = route.profile, route.provider
+    if call.has_images and not route.accepts_images:
+        message = f"the call holds an image, and {provider}/{route.model} takes none"
+        hint = "choose a model that does, or set model.supports_vision: true if this one does"
+        raise VisionUnavailableError(message, provider=provider, model=route.model, hint=hint)
+    messages = [dict(message) for message in call.messages]
+    if profile.schema_in_prompt:
+        messages = with_schema_prompt(messages, call.schema_prompt)
+    messages = [_plain(message, profile.supports_vision_tool_messages) for message in messages]
+    messages = _hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
+    max_tokens = call.max_tokens or route.max_tokens
+    if max_tokens is None:
+        max_tokens = _hook(provider, "get_max_tokens", int | None, profile.get_max_tokens, route.model)
+    context = {
+        "model": route.model,
+        "base_url": base_url,
+        "session_id": None,
+        "reasoning_config": None,
+        "supports_reasoning": False,
+        "messages": messages,
+        "response_format": call.response_format,
+        "max_tokens": max_tokens,
+    }
+    extras = _hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
+    body = _hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
+    extra_body, top_level = (dict(part or {}) for part in (*extras, {}, {})[:2])
+    return WireRequest(
+        base_url=base_url,
+        model=route.model,
+        messages=messages,
+        api_key=api_key,
+        headers={"User-Agent": USER_AGENT, **profile.default_headers, **route.headers},
+        response_format=call.response_format,
+        temperature=_temperature(profile.fixed_temperature, call.temperature),
+        max_tokens=max_tokens,
+        max_tokens_field=profile.max_tokens_field,
+        extra={**top_level, **body, **extra_body},
+    )
+
+
+def _temperature(fixed: object, asked: float | None) -> float | None:
+    """None: the caller's; ``OMIT_TEMPERATURE``: none is sent; a number: that one."""
+    if fixed is OMIT_TEMPERATURE:
+        return None
+    return fixed if isinstance(fixed, int | float) else asked
+
+
+def _plain(message: dict[str, Any], tool_lists: bool) -> dict[str, Any]:
+    """A message whose content is text alone as a string: some servers refuse lists.
+
+    A tool's message becomes a string also when it holds images its provider would refuse there.
+    """
+    content = message.get("content")
+    if not isinstance(content, list | tuple):
+        return message
+    texts = list(_texts(content))
+    if len(texts) == len(content):
+        return {**message, "content": "\n\n".join(texts)}
+    if message["role"] == "tool" and not tool_lists:
+        note = f"[{len(content) - len(texts)} image(s) left out: this provider takes none from a tool]"
+        return {**message, "content": "\n\n".join((*texts, note))}
+    return message
+
+
+def _texts(content: Iterable[Any]) -> Iterable[str]:
+    for part in content:
+        if isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def _hook(provider: str, name: str, wanted: Any, hook: Callable[..., Any], *args: Any, **context: Any) -> Any:
+    """Call a profile's hook; None stands for nothing where a container is wanted."""
+    try:
+        value = hook(*args, **context)
+    except Exception as error:
+        message = f"provider {provider!r}: its hook {name} raised {describe(error)}"
+        raise ProviderHookError(message, provider=provider) from error
+    if value is None and isinstance(wanted, type):
+        return args[0] if wanted is list else wanted()
+    if not isinstance(value, wanted):
+        message = f"provider {provider!r}: its hook {name} returned {type(value).__name__}"
+        raise ProviderHookError(message, provider=provider)
+    return value

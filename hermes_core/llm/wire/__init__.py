@@ -1,0 +1,1 @@
+"""Wire formats, one module each: pure encode and decode."""

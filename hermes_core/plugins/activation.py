@@ -1,0 +1,67 @@
+"""Who may load: one decision a plugin, made from configuration alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from hermes_core.config.environment import Environment
+    from hermes_core.config.settings import Config
+    from hermes_core.plugins.plugin import Plugin
+
+NATIVE_GROUP = "hermes"
+
+
+def _listed(value: Any) -> frozenset[str]:
+    return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, list) else frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activation:
+    """What configuration and environment say about loading plugins."""
+
+    enabled: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+    memory: str = ""
+    safe_mode: bool = False
+    autoload: bool = True
+
+    @classmethod
+    def of(cls, config: Config, environment: Environment) -> Activation:
+        """Read it from where it is written; a malformed list counts as empty."""
+        return cls(
+            enabled=_listed(config.get("plugins", "enabled")),
+            disabled=_listed(config.get("plugins", "disabled")),
+            memory=config.text("memory", "provider"),
+            safe_mode=environment.flag("HERMES_SAFE_MODE"),
+            autoload=not environment.flag("HERMES_DISABLE_PLUGIN_AUTOLOAD"),
+        )
+
+    def refusal(self, plugin: Plugin) -> tuple[str, str]:
+        """Why ``plugin`` may not load, and what changes that; two empty strings when it may."""
+        enable = f"hermes plugins enable {plugin.key}"
+        if self.safe_mode and plugin.tier != "bundled":
+            return "safe mode loads bundled plugins alone", "unset HERMES_SAFE_MODE"
+        if plugin.ids & self.disabled:
+            return "disabled via config", enable
+        if plugin.kind == "exclusive":
+            if self.memory in {plugin.name, plugin.key, plugin.key.rpartition("/")[2]}:
+                return "", ""
+            return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
+        if plugin.ids & self.enabled or plugin.kind == "model-provider":
+            return "", ""
+        if plugin.tier == "bundled":
+            return ("", "") if plugin.manifest.default_on else ("off by default", enable)
+        if plugin.group == NATIVE_GROUP:
+            return ("", "") if self.autoload else ("HERMES_DISABLE_PLUGIN_AUTOLOAD is set", enable)
+        return "not enabled in config", enable
+
+    def apply(self, plugin: Plugin) -> None:
+        """Set the state of a plugin that has not been tried yet."""
+        reason, remedy = self.refusal(plugin)
+        plugin.state = "off" if reason else "ready"
+        plugin.reason, plugin.remedy = reason, remedy
+
+

@@ -1,0 +1,95 @@
+"""The shapes a plugin may have, turned into registrations."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import PluginLoadError
+from hermes_hookspecs.markers import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hermes_core.plugins.context import PluginContext
+
+_MARK = f"{PROJECT}_impl"
+
+
+def take_up(target: Any, context: PluginContext) -> None:
+    """Register whatever ``target`` is: a module, an object, a class, or a callable.
+
+    Hook implementations are taken as they are. A ``register`` is called with the context, or with
+    nothing if it takes nothing; so is a bare callable, and what it returns is taken up in its turn. A
+    profile or a memory provider registers itself. A module that registered something while it was
+    being imported need not do more.
+
+    Raises:
+        PluginLoadError: It is none of these.
+    """
+    if not _take(target, context):
+        message = f"plugin {context.plugin_id!r} has no register() function and implements no hook"
+        hint = "define register(ctx), or a function marked @hookimpl"
+        raise PluginLoadError(message, plugin=context.plugin_id, hint=hint)
+
+
+def _take(target: Any, context: PluginContext) -> bool:
+    ledger = context.registrations
+    if isinstance(target, type):
+        if _is_memory_provider(target):
+            ledger.memory[context.manifest.key.rpartition("/")[2]] = target
+            return True
+        return _take(target(), context)
+    native = implements_hooks(target)
+    if native:
+        ledger.natives.append(target)
+    register = getattr(target, "register", None)
+    if callable(register):
+        _call(register, context)
+        return True
+    if native:
+        return True
+    if _is_profile(target):
+        context.register_provider(target)
+    elif _is_memory_provider(target):
+        context.register_memory_provider(target)
+    elif callable(target):
+        made = _call(target, context)
+        if made is not None and (implements_hooks(made) or _is_profile(made) or _is_memory_provider(made)):
+            _take(made, context)
+    elif isinstance(target, ModuleType):
+        _take_memory_class(target, context)
+    return bool(ledger) or callable(target)
+
+
+def implements_hooks(target: Any) -> bool:
+    """Whether any of its members is marked ``@hookimpl``."""
+    return any(hasattr(inspect.getattr_static(target, name, None), _MARK) for name in dir(target))
+
+
+def _call(function: Callable[..., Any], context: PluginContext) -> Any:
+    """Call it with the context if it takes an argument."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return function(context)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return function(context) if any(parameter.kind in positional for parameter in parameters) else function()
+
+
+def _take_memory_class(module: ModuleType, context: PluginContext) -> None:
+    """Fall back on the first memory provider class that the module itself defines."""
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == module.__name__ and _is_memory_provider(value):
+            context.registrations.memory.setdefault(context.manifest.key.rpartition("/")[2], value)
+            return
+
+
+def _is_profile(target: Any) -> bool:
+    """By its members, not its class: some packages bring a base class of their own."""
+    return hasattr(target, "build_api_kwargs_extras") and hasattr(target, "base_url")
+
+
+def _is_memory_provider(target: Any) -> bool:
+    return all(hasattr(target, name) for name in ("is_available", "initialize", "get_tool_schemas"))

@@ -1,0 +1,89 @@
+"""Importing one plugin; when that fails, nothing of it stays behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import PluginLoadError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hermes_core.plugins.context import PluginContext
+    from hermes_core.plugins.plugin import Plugin
+
+NAMESPACE = "hermes_plugins"
+"""The synthetic package below which directory plugins are imported."""
+
+_self_registered: dict[str, list[Any]] = {}
+"""Module → the profiles it registered while it was imported, for hosts that find it imported already."""
+
+
+def import_target(plugin: Plugin, context: PluginContext) -> Any:
+    """Import what the plugin's row points to: its folder's module, or its entry point's object."""
+    if plugin.folder is not None:
+        return _import_folder(plugin, plugin.folder)
+    entry = plugin.entry_point
+    target = entry.load()
+    registered = context.registrations.profiles
+    if registered:
+        _self_registered[entry.value] = list(registered)
+    else:
+        registered.extend(_self_registered.get(entry.value, ()))
+    return target
+
+
+@contextmanager
+def leaving_nothing_on_failure(plugin: Plugin) -> Iterator[None]:
+    """Drop the modules the plugin brought into ``sys.modules`` when the code inside raises."""
+    before = set(sys.modules)
+    try:
+        yield
+    except BaseException:
+        forget_modules(plugin, before)
+        raise
+
+
+def forget_modules(plugin: Plugin, keep: set[str]) -> None:
+    """Take the plugin's own modules, but for those in ``keep``, out of ``sys.modules``."""
+    root = plugin.module or (plugin.entry_point.module.partition(".")[0] if plugin.entry_point is not None else "")
+    for name in [*sys.modules]:
+        if root and name not in keep and (name == root or name.startswith(f"{root}.")):
+            del sys.modules[name]
+    plugin.module = ""
+
+
+def _import_folder(plugin: Plugin, folder: Path) -> ModuleType:
+    """Import a directory as a package of its own, or a single file as a module."""
+    if NAMESPACE not in sys.modules:
+        namespace = ModuleType(NAMESPACE)
+        namespace.__path__ = []
+        sys.modules[NAMESPACE] = namespace
+    is_package = folder.is_dir()
+    name = plugin.module = _free_name(plugin.key)
+    spec = importlib.util.spec_from_file_location(
+        name,
+        folder / "__init__.py" if is_package else folder,
+        submodule_search_locations=[str(folder)] if is_package else None,
+    )
+    if spec is None or spec.loader is None:
+        message = f"plugin {plugin.key!r} cannot be imported from {folder}"
+        raise PluginLoadError(message, plugin=plugin.key, source=plugin.source)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _free_name(key: str) -> str:
+    """A module name for ``key`` that no other plugin, and no other host in this process, has taken."""
+    base = f"{NAMESPACE}.{key.replace('/', '__').replace('-', '_').replace('.', '_')}"
+    name, number = base, 2
+    while name in sys.modules:
+        name, number = f"{base}_{number}", number + 1
+    return name

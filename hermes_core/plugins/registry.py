@@ -1,0 +1,294 @@
+"""The plugins of one host: loaded when needed, asked in pluggy's order, blamed by name."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import HermesError, PluginContractError, describe, near
+from hermes_core.plugins.adapters import take_up
+from hermes_core.plugins.context import HostServices, PluginContext
+from hermes_core.plugins.current import running
+from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
+from hermes_core.plugins.manifest import PROFILES
+from hermes_core.plugins.plugin import TIERS, Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pluggy
+
+log = logging.getLogger(__name__)
+
+TRYFIRST, PLAIN, TRYLAST = range(3)
+"""Pluggy's bands, in the order they are called."""
+
+
+def call_position(rank: tuple[int, int], band: int = PLAIN) -> tuple[int, int, int]:
+    """Where pluggy would call an implementation, had all plugins been registered in rank order.
+
+    The last registered is called first; in the trylast band it is called last.
+
+    Example:
+        >>> bundled, user = (0, 7), (3, 9)
+        >>> call_position(user) < call_position(bundled)
+        True
+        >>> call_position(user, TRYLAST) > call_position(bundled, TRYLAST)
+        True
+    """
+    tier, order = rank
+    return (band, tier, order) if band == TRYLAST else (band, -tier, -order)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implementation:
+    """One plugin's implementation of one hook."""
+
+    plugin: Plugin
+    position: tuple[int, int, int]
+    argnames: Sequence[str]
+    function: Callable[..., Any]
+
+
+class PluginRegistry:
+    """Loads plugins and asks them.
+
+    Args:
+        plugins: All rows, lowest tier first, their states set.
+        services: What contexts need of the host.
+    """
+
+    def __init__(self, plugins: Sequence[Plugin], services: HostServices) -> None:
+        self.plugins = list(plugins)
+        self.generation = 0
+        self._services = services
+        self.lock = threading.RLock()
+        self._contexts: dict[Plugin, PluginContext] = {}
+        self._loading: set[str] = set()
+        self._calls: dict[str, list[Implementation]] = {}
+        self._offered: dict[Callable[..., Any], Any] = {}
+
+    @cached_property
+    def pm(self) -> pluggy.PluginManager:
+        """The pluggy manager that knows the specifications and every loaded plugin."""
+        import pluggy
+
+        from hermes_hookspecs import PROJECT, SPECS
+
+        manager = pluggy.PluginManager(PROJECT)
+        for specs in SPECS:
+            manager.add_hookspecs(specs)
+        return manager
+
+    def find(self, name: str) -> Plugin | None:
+        """The row with this key, else the one of the highest tier with this name."""
+        by_name = None
+        for plugin in self.plugins:
+            if plugin.key == name:
+                return self._winner(plugin.key) or plugin
+            if plugin.name == name:
+                by_name = plugin
+        return by_name
+
+    def context(self, plugin: Plugin) -> PluginContext:
+        """The plugin's context; the same one each time."""
+        if plugin not in self._contexts:
+            self._contexts[plugin] = PluginContext(plugin, self._services)
+        return self._contexts[plugin]
+
+    def changed(self) -> None:
+        """Forget what was derived from registrations; they have changed."""
+        self.generation += 1
+        self._calls.clear()
+
+    def need(self, surface: str) -> None:
+        """Load every plugin that may answer ``surface`` and has not been tried yet."""
+        for plugin in self.plugins:
+            if plugin.state == "ready" and plugin.manifest.may_answer(surface):
+                self.load(plugin)
+
+    def load(self, plugin: Plugin) -> bool:
+        """Import and register one plugin, all or nothing; whether it is loaded now.
+
+        What it raises, ``SystemExit`` included, becomes its row's reason. ``KeyboardInterrupt``
+        goes through.
+        """
+        with self.lock:
+            if plugin.state == "loaded":
+                return True
+            if plugin.state != "ready" or plugin.key in self._loading or plugin.is_data:
+                return False
+            shadow = self._shadowed_by(plugin)
+            if shadow is not None:
+                plugin.state, plugin.reason = "off", f"shadowed by {shadow.tier} plugin {shadow.source}"
+                plugin.remedy = f"hermes plugins disable {shadow.key}"
+                return False
+            self._loading.add(plugin.key)
+            try:
+                self._load(plugin)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - plugin boundary: one broken plugin must not stop the host
+                self._failed(plugin, error)
+            finally:
+                self._loading.discard(plugin.key)
+                self.changed()
+            return plugin.state == "loaded"
+
+    def adopt(self, plugin: Plugin) -> PluginContext:
+        """Take in a plugin that needs no loading: the embedding program itself."""
+        with self.lock:
+            context = self.context(plugin)
+            self._commit(plugin, context)
+            plugin.state = "loaded"
+            self.plugins.append(plugin)
+            self.changed()
+            return context
+
+    def implementations(self, hook: str) -> list[Implementation]:
+        """The loaded implementations of ``hook``, in the order they are called."""
+        found = self._calls.get(hook)
+        if found is None:
+            rows = {self._pluggy_name(plugin): plugin for plugin in self.plugins if plugin.state == "loaded"}
+            found = []
+            for impl in getattr(self.pm.hook, hook).get_hookimpls():
+                plugin = rows.get(impl.plugin_name.partition("|")[0])
+                if plugin is None:
+                    continue
+                band = TRYFIRST if impl.tryfirst else TRYLAST if impl.trylast else PLAIN
+                found.append(
+                    Implementation(
+                        plugin=plugin,
+                        position=call_position(plugin.rank, band),
+                        argnames=(*impl.argnames, *impl.kwargnames),
+                        function=impl.function,
+                    )
+                )
+            found.sort(key=lambda impl: impl.position)
+            self._calls[hook] = found
+        return found
+
+    def offers(self, hook: str, *, load: bool = True) -> list[tuple[Implementation, Any]]:
+        """What every implementation of an offer hook returned, in call order.
+
+        Each is called once, and then remembered. It gets its own ``ctx``. One that raises is reported
+        and passed over; an iterator is consumed here, where blame is at hand.
+
+        Args:
+            hook: Name of an offer hook.
+            load: Whether plugins that may implement it are loaded first.
+        """
+        with self.lock:
+            if load:
+                self.need(hook)
+            found = []
+            for impl in self.implementations(hook):
+                if impl.function not in self._offered:
+                    self._offered[impl.function] = self._call(impl, hook)
+                if self._offered[impl.function] is not None:
+                    found.append((impl, self._offered[impl.function]))
+            return found
+
+    def _call(self, impl: Implementation, hook: str, **arguments: Any) -> Any:
+        context = self.context(impl.plugin)
+        known = {**arguments, "ctx": context}
+        try:
+            with running(context):
+                value = impl.function(*[known[name] for name in impl.argnames])
+                return list(value) if isinstance(value, Iterator) else value
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - plugin boundary: the other plugins still answer
+            self.blame(impl.plugin, hook, error)
+            return None
+
+    def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:
+        """Record that a loaded plugin's code failed in ``place``, and warn of it once."""
+        reason = f"{place} raised {describe(error)}"
+        if plugin.reason != reason:
+            plugin.reason = reason
+            log.warning("plugin failed plugin=%s source=%s %s", plugin.key, plugin.source, reason)
+
+    def unload_all(self) -> None:
+        """Run every plugin's ``on_unload``, last registered first, and drop the modules of folders."""
+        for plugin in reversed(self.plugins):
+            if plugin.state != "loaded":
+                continue
+            context = self.context(plugin)
+            for callback in reversed(context.registrations.on_unload):
+                try:
+                    with running(context):
+                        callback()
+                except Exception as error:  # noqa: BLE001 - plugin boundary: the others still unload
+                    self.blame(plugin, "on_unload", error)
+            if plugin.module:
+                forget_modules(plugin, set())
+            plugin.state = "ready"
+        self.changed()
+
+    def _load(self, plugin: Plugin) -> None:
+        context = self.context(plugin)
+        with leaving_nothing_on_failure(plugin), running(context):
+            take_up(import_target(plugin, context), context)
+            self._commit(plugin, context)
+        plugin.state, plugin.reason, plugin.remedy = "loaded", "", ""
+        log.debug("plugin loaded plugin=%s source=%s", plugin.key, plugin.source)
+
+    def _commit(self, plugin: Plugin, context: PluginContext) -> None:
+        """Hand the plugin's objects to pluggy; on a breach of the contract, none of them stays."""
+        ledger = context.registrations
+        registered: list[object] = []
+        try:
+            for number, target in enumerate((*ledger.natives, ledger)):
+                if self.pm.is_registered(target):  # two entry points of one package may name one module
+                    continue
+                self._check_contract(plugin, target)
+                registered.append(target)
+                self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
+        except BaseException:
+            for target in registered:
+                self.pm.unregister(target)
+            raise
+
+    def _check_contract(self, plugin: Plugin, target: object) -> None:
+        """Refuse what the host's own loop would skip or misread."""
+        for name in dir(target):
+            options = self.pm.parse_hookimpl_opts(target, name)
+            if options is None:
+                continue
+            hook = options.get("specname") or name
+            problem = ""
+            if options["wrapper"] or options["hookwrapper"]:
+                problem = "is a wrapper, which this host does not call"
+            elif options["tryfirst"] and options["trylast"]:
+                problem = "is both tryfirst and trylast"
+            elif not hasattr(self.pm.hook, hook) and not options["optionalhook"]:
+                problem = f"is no hook of this host{near(hook, vars(self.pm.hook))}"
+            if problem:
+                message = f"plugin {plugin.key!r}: {hook} {problem}"
+                raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
+
+    def _failed(self, plugin: Plugin, error: BaseException) -> None:
+        self._contexts.pop(plugin, None)
+        plugin.state, plugin.reason = "failed", describe(error)
+        plugin.remedy = (isinstance(error, HermesError) and error.hint) or f"hermes plugins disable {plugin.key}"
+        log.warning("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
+        log.debug("plugin failed to load plugin=%s", plugin.key, exc_info=error)
+
+    def _winner(self, key: str) -> Plugin | None:
+        return next((plugin for plugin in reversed(self.plugins) if plugin.key == key and plugin.is_active), None)
+
+    def _shadowed_by(self, plugin: Plugin) -> Plugin | None:
+        """The plugin of the same key that takes its place; providers compete by profile name instead."""
+        winner = self._winner(plugin.key)
+        if winner is None or winner is plugin or PROFILES in plugin.manifest.surfaces or plugin.kind == "model-provider":
+            return None
+        return winner if self.load(winner) else None
+
+    @staticmethod
+    def _pluggy_name(plugin: Plugin) -> str:
+        return f"{TIERS.index(plugin.tier)}:{plugin.key}"

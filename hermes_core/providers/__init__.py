@@ -1,0 +1,1 @@
+"""Provider profiles and the catalog that finds them by name."""

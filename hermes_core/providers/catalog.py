@@ -1,0 +1,289 @@
+"""Names and aliases → profiles; who claims a name, who wins it, and why."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.errors import ConfigError, describe
+from hermes_core.plugins.manifest import PROFILES
+from hermes_core.plugins.registry import call_position
+from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hermes_core.plugins.plugin import Plugin
+    from hermes_core.plugins.registry import PluginRegistry
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderRow:
+    """A provider as a list shows it; nothing was imported to say so."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    base_url: str = ""
+    api_mode: str = "chat_completions"
+    auth_type: str = "api_key"
+    env_vars: tuple[str, ...] = ()
+    display_name: str = ""
+    description: str = ""
+    auto_rank: int | None = 100
+    plugin: str = ""
+    tier: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One plugin's claim on a provider name: a declaration, an offered profile, or both in turn.
+
+    Attributes:
+        name: The name claimed, in lower case.
+        position: Its place in call order.
+        data: What the manifest declares; empty for a profile that only code offers.
+        profile: What the plugin's code offers, once it is loaded.
+    """
+
+    name: str
+    plugin: Plugin
+    position: tuple[int, int, int]
+    data: Mapping[str, Any]
+    profile: ProviderProfile | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """How one claim on a name fared, for ``explain``.
+
+    ``status`` is ``wins``, ``shadowed``, ``off`` or ``failed``; ``reason`` and ``remedy`` say more.
+    """
+
+    name: str
+    status: str
+    plugin: str
+    tier: str
+    source: str
+    reason: str = ""
+    remedy: str = ""
+
+
+_ROW_FIELDS = [field.name for field in fields(ProviderRow) if field.name not in ("plugin", "tier")]
+_TUPLES = ("aliases", "env_vars")
+
+
+class ProviderCatalog:
+    """The providers of one host.
+
+    Looking up a declared provider imports its plugin alone. Plugins that do not declare what they
+    offer are imported once, at the first lookup: any of them might claim the name.
+    """
+
+    def __init__(self, registry: PluginRegistry) -> None:
+        self._registry = registry
+        self._lock = registry.lock  # one lock, or a plugin that looks a provider up while it loads could deadlock
+        self._generation = -1
+        self._claims: dict[str, list[Claim]] = {}
+        self._aliases: dict[str, str] = {}
+        self._profiles: dict[str, ProviderProfile | None] = {}
+        self._rows: list[ProviderRow] = []
+
+    def get(self, name: object) -> ProviderProfile | None:
+        """The profile that wins ``name``, an alias, or None; case and outer blanks do not count."""
+        key = self.resolve(name)
+        if not key:
+            return None
+        with self._lock:
+            if key not in self._profiles:
+                profile = self._first_working(self._claims[key])
+                self._refresh()  # loading a plugin may have brought new claims
+                self._profiles[key] = profile
+            return self._profiles[key]
+
+    def resolve(self, name: object) -> str:
+        """The canonical name that ``name`` leads to, or ``""``; a name beats an alias."""
+        if not isinstance(name, str):
+            return ""
+        word = name.strip().lower()
+        with self._lock:
+            self._refresh()
+            return word if word in self._claims else self._aliases.get(word, "")
+
+    def names(self) -> list[str]:
+        """Every canonical name, sorted."""
+        with self._lock:
+            self._refresh()
+            return sorted(self._claims)
+
+    def words(self) -> list[str]:
+        """Every name and alias."""
+        return [*self.names(), *self._aliases]
+
+    def __iter__(self) -> Iterator[ProviderRow]:
+        """The winners, by name, as far as they can be told without importing them."""
+        with self._lock:
+            self._refresh()
+            return iter(self._rows)
+
+    def tiers(self, name: str) -> set[str]:
+        """The tiers whose plugins claim this canonical name."""
+        with self._lock:
+            self._refresh()
+            return {claim.plugin.tier for claim in self._claims.get(name, ())}
+
+    def explain(self, name: str) -> list[Verdict]:
+        """Every claim on a name, in call order: who wins, who is shadowed, who is off or failed.
+
+        An empty list means that nobody claims it.
+        """
+        self.get(name)
+        key = self.resolve(name) or name.strip().lower()
+        verdicts: list[Verdict] = []
+        winner: Plugin | None = None
+        for claim in self._claims.get(key, ()):
+            if winner is None:
+                winner = claim.plugin
+                verdicts.append(_verdict(claim, "wins"))
+            else:
+                verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
+        for plugin in reversed(self._registry.plugins):
+            known = any(verdict.plugin == plugin.key and verdict.tier == plugin.tier for verdict in verdicts)
+            if not known and not plugin.is_active and _would_claim(plugin, key):
+                claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank), data={})
+                verdicts.append(_verdict(claim, plugin.state, plugin.reason, plugin.remedy))
+        return verdicts
+
+    def _refresh(self) -> None:
+        """Collect the claims anew if a plugin has been loaded, or has offered more, since."""
+        if self._generation == self._registry.generation:
+            return
+        for plugin in self._registry.plugins:
+            manifest = plugin.manifest
+            if plugin.state == "ready" and not manifest.profiles and manifest.may_answer(PROFILES):
+                self._registry.load(plugin)
+        self._generation = self._registry.generation
+        claims = sorted(self._collect(), key=lambda claim: claim.position)
+        self._claims, self._profiles, self._aliases = {}, {}, {}
+        for claim in claims:
+            self._claims.setdefault(claim.name, []).append(claim)
+        for claim in claims:
+            for alias in self._fields(claim)["aliases"]:
+                self._aliases.setdefault(str(alias).strip().lower(), claim.name)
+        self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
+
+    def _collect(self) -> Iterator[Claim]:
+        offered: set[Plugin] = set()
+        for impl, profiles in self._registry.offers(PROFILES, load=False):
+            for profile in reversed([*profiles]):  # of one plugin, too, the last one registered wins
+                offered.add(impl.plugin)
+                name = str(profile.name).strip().lower()
+                yield Claim(name=name, plugin=impl.plugin, position=impl.position, data={}, profile=profile)
+        for plugin in self._registry.plugins:
+            if plugin.is_active and plugin not in offered:
+                for data in plugin.manifest.profiles:
+                    name = str(data["name"]).strip().lower()
+                    yield Claim(name=name, plugin=plugin, position=call_position(plugin.rank), data=data)
+
+    def _first_working(self, claims: Sequence[Claim]) -> ProviderProfile | None:
+        """The profile of the first claim that can keep what it claims."""
+        for number, claim in enumerate(claims):
+            try:
+                profile = self._build(claim, claims[number + 1 :])
+            except Exception as error:  # noqa: BLE001 - plugin boundary: the next claim gets the name back
+                claim.plugin.state, claim.plugin.reason = "failed", f"profile {claim.name!r}: {describe(error)}"
+                claim.plugin.remedy = getattr(error, "hint", "") or f"hermes plugins disable {claim.plugin.key}"
+                self._registry.changed()
+                continue
+            if profile is not None:
+                return profile
+        return None
+
+    def _build(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
+        if claim.profile is not None:
+            return claim.profile
+        if claim.plugin.is_data:
+            return self._from_data(claim, below)
+        if not self._registry.load(claim.plugin):
+            return None
+        for impl, profiles in self._registry.offers(PROFILES, load=False):
+            if impl.plugin is claim.plugin:
+                for profile in reversed([*profiles]):
+                    if str(profile.name).strip().lower() == claim.name:
+                        return profile  # type: ignore[no-any-return]
+        message = f"the manifest declares it, but the code does not offer it ({claim.plugin.source})"
+        raise ConfigError(message, path=claim.plugin.source, key="profile", hint="offer it, or drop the profile: block")
+
+    def _from_data(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile:
+        """A profile from a manifest's block alone, on top of the one it extends."""
+        data = dict(claim.data)
+        for key in _TUPLES + ("fallback_models",):
+            if key in data and not isinstance(data[key], list | tuple):
+                raise _bad_field(claim, key, "a list", data[key])
+        if data.get("fixed_temperature") == "omit":
+            data["fixed_temperature"] = OMIT_TEMPERATURE
+        base_name = data.pop("extends", None)
+        if base_name is None:
+            return ProviderProfile(**data)
+        base = self._base(str(base_name), claim, below)
+        if base is None:
+            message = f"{claim.plugin.source}: profile.extends names {base_name!r}, which no plugin below it offers"
+            raise ConfigError(message, path=claim.plugin.source, key="profile.extends", hint="hermes providers list")
+        profile = copy.copy(base)
+        if claim.name != base.name.lower():
+            profile.aliases = ()
+        if "base_url" in data and "hostname" not in data:
+            profile.hostname = ""
+        for key, value in ProviderProfile(**data).__dict__.items():
+            if key in data:
+                setattr(profile, key, value)
+        return profile
+
+    def _base(self, name: str, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
+        """What ``name`` resolves to without this claim's plugin and those above it."""
+        word = name.strip().lower()
+        key = word if word in self._claims else self._aliases.get(word, "")
+        if key == claim.name:
+            return self._first_working(below)
+        return self._first_working([other for other in self._claims.get(key, ()) if other.position > claim.position])
+
+    def _fields(self, claim: Claim) -> dict[str, Any]:
+        """A claim's row fields, those it extends included, without importing anything."""
+        if claim.profile is not None:
+            return {key: getattr(claim.profile, key) for key in _ROW_FIELDS if hasattr(claim.profile, key)}
+        found: dict[str, Any] = {"aliases": ()}
+        base = claim.data.get("extends")
+        if base is not None:
+            word = str(base).strip().lower()
+            for other in self._claims.get(word, ()):
+                if other.position > claim.position:
+                    found = self._fields(other)
+                    if word != claim.name:
+                        found["aliases"] = ()
+                    break
+        return found | {key: claim.data[key] for key in _ROW_FIELDS if key in claim.data}
+
+    def _row(self, claims: Sequence[Claim]) -> ProviderRow:
+        claim = next((claim for claim in claims if claim.plugin.is_active), claims[0])
+        found = {key: value for key, value in self._fields(claim).items() if value is not None or key == "auto_rank"}
+        for key in _TUPLES:
+            found[key] = tuple(str(item) for item in found.get(key, ()))
+        return ProviderRow(**{**found, "name": claim.name}, plugin=claim.plugin.key, tier=claim.plugin.tier)
+
+
+def _would_claim(plugin: Plugin, name: str) -> bool:
+    declared = {str(data["name"]).strip().lower() for data in plugin.manifest.profiles}
+    return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
+
+
+def _verdict(claim: Claim, status: str, reason: str = "", remedy: str = "") -> Verdict:
+    plugin = claim.plugin
+    return Verdict(
+        name=claim.name, status=status, plugin=plugin.key, tier=plugin.tier,
+        source=plugin.source, reason=reason, remedy=remedy,
+    )  # fmt: skip
+
+
+def _bad_field(claim: Claim, key: str, wanted: str, value: object) -> ConfigError:
+    message = f"{claim.plugin.source}: profile.{key} must be {wanted}, got {type(value).__name__}"
+    return ConfigError(message, path=claim.plugin.source, key=f"profile.{key}", hint="correct the manifest")

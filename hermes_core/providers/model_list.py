@@ -1,0 +1,37 @@
+"""Asking a provider which models it serves."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.version import USER_AGENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+log = logging.getLogger(__name__)
+
+
+def fetch_model_ids(
+    url: str, *, api_key: str | None, headers: Mapping[str, str], timeout: float
+) -> list[str] | None:
+    """Ids in ``{"data": [{"id": …}]}`` or a bare list at ``url``; None on any failure.
+
+    Redirects are not followed, so the key goes to no other host. ``timeout`` is in seconds.
+    """
+    import httpx
+
+    sent = {"User-Agent": USER_AGENT, "Accept": "application/json", **headers}
+    if api_key:
+        sent["Authorization"] = f"Bearer {api_key}"
+    try:
+        body: Any = httpx.get(url, headers=sent, timeout=timeout).raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        log.debug("model list failed error=%s", type(error).__name__)
+        return None
+    items = body.get("data") if isinstance(body, dict) else body
+    if not isinstance(items, list):
+        return None
+    ids = [item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    return list(dict.fromkeys(ids))

@@ -1,0 +1,194 @@
+"""What the host knows about one LLM provider: data, and a few hooks for what data cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+T = TypeVar("T")
+
+
+class _OmitTemperature:
+    """The type of ``OMIT_TEMPERATURE``; one instance, also after copy and pickle."""
+
+    def __repr__(self) -> str:
+        return "OMIT_TEMPERATURE"
+
+    def __reduce__(self) -> str:
+        return "OMIT_TEMPERATURE"
+
+
+OMIT_TEMPERATURE: Final = _OmitTemperature()
+"""As ``fixed_temperature``: never send a temperature to this provider."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointHost:
+    """What a profile may ask of the host while it opens its own endpoint.
+
+    Attributes:
+        home: The Hermes home; keep files below it.
+        settings: The section of ``config.yaml`` that bears the provider's name, or an empty mapping.
+        allow_downloads: True under the ``hermes`` command, False in a program that embeds the host.
+        say: Shows one line to the operator.
+    """
+
+    home: Path
+    settings: Mapping[str, Any]
+    allow_downloads: bool
+    say: Callable[[str], None]
+
+
+def _keeping_unknown_keywords(cls: type[T]) -> type[T]:
+    """Let ``cls(...)`` take keywords it does not declare, and lists where it declares tuples."""
+    declared: Any = cls.__init__
+
+    @wraps(declared)
+    def init(self: Any, *args: Any, **keywords: Any) -> None:
+        known = type(self).__dataclass_fields__
+        unknown = {key: keywords.pop(key) for key in [*keywords] if key not in known}
+        declared(self, *args, **keywords)
+        for key in ("aliases", "env_vars", "fallback_models"):
+            value = getattr(self, key)
+            setattr(self, key, (value,) if isinstance(value, str) else tuple(value or ()))
+        for key, value in unknown.items():
+            setattr(self, key, value)
+
+    cls.__init__ = init  # type: ignore[method-assign]
+    return cls
+
+
+@_keeping_unknown_keywords
+@dataclass(eq=False)
+class ProviderProfile:
+    """One provider: where it is, how to talk to it, what it can do.
+
+    Subclass it and override a hook for what data cannot say. Unknown keywords are kept as attributes,
+    so a profile written for a newer host still loads.
+
+    Attributes:
+        name: Canonical name, as in ``model.provider``.
+        api_mode: The wire format: ``chat_completions``, ``anthropic_messages``, …
+        aliases: Other names for it. A name always beats an alias.
+        display_name: For people; the name when empty.
+        description: One line for people.
+        signup_url: Where to get a key.
+        env_vars: Variables that hold a key, the first usable one is taken; a name that ends in
+            ``_URL`` overrides ``base_url`` instead.
+        base_url: Root of the API, with its version, such as ``https://api.openai.com/v1``.
+        models_url: Address of the model list; ``base_url`` + ``/models`` when empty.
+        auth_type: ``api_key``, ``none`` (nothing is sent), or one a later host knows.
+        supports_health_check: Whether the model list answers with a valid key.
+        supports_vision: Whether its models take images.
+        supports_vision_tool_messages: Whether tool messages may hold a list of parts.
+        supports_vision_user_messages: False when a user's image is refused; such a call is not sent.
+        fallback_models: Tool-calling models, best first; the first one is the default.
+        hostname: Host of its API where ``base_url`` does not say.
+        default_headers: Sent with every request.
+        fixed_temperature: None: the caller's; ``OMIT_TEMPERATURE``: never sent; a number: always sent.
+        default_max_tokens: Output limit in tokens when the caller gives none.
+        default_aux_model: Cheap model for side work; the default when there are no fallback models.
+        auto_rank: Place in the automatic choice when nothing is configured, lowest first;
+            None: never chosen so.
+        schema_in_prompt: Whether a JSON schema is also written into the prompt.
+        max_tokens_field: Name of the output limit on the wire.
+
+    Example:
+        >>> ProviderProfile("acme", base_url="https://api.acme.test/v1").get_hostname()
+        'api.acme.test'
+    """
+
+    name: str
+    api_mode: str = "chat_completions"
+    aliases: tuple[str, ...] = ()
+    display_name: str = ""
+    description: str = ""
+    signup_url: str = ""
+    env_vars: tuple[str, ...] = ()
+    base_url: str = ""
+    models_url: str = ""
+    auth_type: str = "api_key"
+    supports_health_check: bool = True
+    supports_vision: bool = False
+    supports_vision_tool_messages: bool = True
+    supports_vision_user_messages: bool = True
+    fallback_models: tuple[str, ...] = ()
+    hostname: str = ""
+    default_headers: dict[str, str] = field(default_factory=dict, repr=False)
+    fixed_temperature: Any = None
+    default_max_tokens: int | None = None
+    default_aux_model: str = ""
+    auto_rank: int | None = 100
+    schema_in_prompt: bool = True
+    max_tokens_field: str = "max_tokens"
+
+    def get_hostname(self) -> str:
+        """The host its requests go to; ``""`` when nothing says.
+
+        Override it to send them elsewhere: what it returns replaces the host of ``base_url``, and an
+        empty ``base_url`` becomes ``https://<host>/v1``.
+        """
+        return self.hostname or urlsplit(self.base_url).hostname or ""
+
+    def prepare_messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Messages in OpenAI shape as this provider wants them; do not change the list you are given."""
+        return messages
+
+    def build_extra_body(self, *, session_id: str | None = None, **context: Any) -> dict[str, Any]:
+        """Fields to merge into the request body.
+
+        Args:
+            session_id: The conversation, if there is one.
+            context: ``model``, ``base_url``, ``reasoning_config`` and more; take what you need.
+        """
+        return {}
+
+    def build_api_kwargs_extras(
+        self, *, reasoning_config: Mapping[str, Any] | None = None, **context: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Two mappings: fields for the extra body, and top-level fields that replace the request's own.
+
+        Args:
+            reasoning_config: ``{"enabled": bool, "effort": str}``, or None.
+            context: ``model``, ``base_url``, ``session_id``, ``supports_reasoning``, ``messages``,
+                ``response_format``, ``max_tokens`` and more; take what you need.
+        """
+        return {}, {}
+
+    def default_vision_model(self) -> str | None:
+        """The model for images, or None when the usual model takes them or there is none."""
+        return None
+
+    def get_max_tokens(self, model: str) -> int | None:
+        """Output limit in tokens for ``model`` when the caller gives none; None sends no limit."""
+        return self.default_max_tokens
+
+    def fetch_models(
+        self, *, api_key: str | None = None, base_url: str | None = None, timeout: float = 8.0
+    ) -> list[str] | None:
+        """Model ids the provider lists now, or None when it cannot be asked.
+
+        Args:
+            api_key: Sent as a bearer token when given.
+            base_url: Asked in place of the profile's own; ``models_url`` beats both.
+            timeout: Seconds.
+        """
+        from hermes_core.providers.model_list import fetch_model_ids
+
+        root = (base_url or self.base_url).rstrip("/")
+        url = self.models_url or (root and f"{root}/models")
+        return fetch_model_ids(url, api_key=api_key, headers=self.default_headers, timeout=timeout) if url else None
+
+    def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
+        """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.
+
+        Asked once per route at call time, off the event loop. Raise a ``HermesError`` that says what
+        to install or run when it cannot be started.
+        """
+        return None

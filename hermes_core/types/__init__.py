@@ -1,0 +1,1 @@
+"""Frozen values and protocols that the rooms above hand to each other."""

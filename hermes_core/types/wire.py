@@ -1,0 +1,85 @@
+"""A wire format: how a request body is written, and an answer's body read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hermes_core.types.call import Completion
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpRequest:
+    """A POST to a provider.
+
+    ``headers`` may hold a credential, so they are left out of the repr.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpResponse:
+    """What came back: the status, lower-case headers, and the whole body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WireRequest:
+    """What a wire format encodes; provider quirks are already applied.
+
+    Attributes:
+        base_url: Root of the API, without a trailing slash.
+        model: The model id to ask.
+        messages: In OpenAI shape.
+        api_key: The credential, or ``""`` for none.
+        headers: More headers to send.
+        response_format: As OpenAI's field of that name, or None.
+        temperature: None sends none.
+        max_tokens: None sends none.
+        max_tokens_field: Name of the output limit, for wires that have more than one.
+        extra: Top-level fields merged over the encoded body.
+    """
+
+    base_url: str
+    model: str
+    messages: list[dict[str, Any]]
+    api_key: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    response_format: Mapping[str, Any] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_tokens_field: str = "max_tokens"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiMode:
+    """A wire format, as a pair of pure functions.
+
+    Attributes:
+        name: What a profile's ``api_mode`` names.
+        encode: Writes a request.
+        decode: Reads the JSON body of a successful answer; raises ``ResponseFormatError`` when it
+            is none.
+
+    Example:
+        >>> from hermes_core.types.call import Completion
+        >>> echo = ApiMode(
+        ...     name="echo",
+        ...     encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
+        ...     decode=lambda body: Completion(text=str(body["text"])),
+        ... )
+        >>> echo.decode({"text": "hi"}).text
+        'hi'
+    """
+
+    name: str
+    encode: Callable[[WireRequest], HttpRequest]
+    decode: Callable[[Any], Completion]

@@ -1,0 +1,85 @@
+"""Hooks around a model call that a plugin makes with ``ctx.llm``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_hookspecs.markers import hookspec
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from hermes_core import Completion, LlmCall, PluginContext
+
+
+class LlmSpecs:
+    """``async def`` implementations are awaited; in an async call, plain ones run in a worker thread."""
+
+    @hookspec
+    def hermes_llm_prepare(self, ctx: PluginContext, call: LlmCall) -> LlmCall | None | Awaitable[LlmCall | None]:
+        """Change a call before it is sent.
+
+        Called for each call, after the trust gate. Each implementation gets what the one before it
+        returned. Only fields that shape the request count; route and credentials are the host's.
+
+        Args:
+            ctx: Your plugin's own context.
+            call: The call as it stands.
+
+        Returns:
+            A changed copy, or None to leave it.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> from hermes_core import hookimpl
+            >>> @hookimpl
+            ... def hermes_llm_prepare(call):
+            ...     return replace(call, max_tokens=min(call.max_tokens or 512, 512))
+        """
+        return None
+
+    @hookspec
+    def hermes_llm_answer(self, ctx: PluginContext, call: LlmCall) -> Completion | None | Awaitable[Completion | None]:
+        """Answer a call in place of the network: a cache, a replay, a test double.
+
+        Called for each call, after ``hermes_llm_prepare``. The first answer wins, and no provider is
+        asked.
+
+        Args:
+            ctx: Your plugin's own context.
+            call: The call as it would be sent.
+
+        Returns:
+            An answer, or None to let the next one, or the provider, answer.
+
+        Example:
+            >>> from hermes_core import Completion, hookimpl
+            >>> @hookimpl
+            ... def hermes_llm_answer(call):
+            ...     if call.messages[-1]["content"] == "ping":
+            ...         return Completion(text="pong", model="canned")
+        """
+        return None
+
+    @hookspec
+    def hermes_llm_done(
+        self, ctx: PluginContext, call: LlmCall, completion: Completion | None, error: BaseException | None
+    ) -> None | Awaitable[None]:
+        """Hear of a finished call, failed ones too.
+
+        Called once per call, after its audit line is written. What it returns is ignored.
+
+        Args:
+            ctx: Your plugin's own context.
+            call: The call as it was sent.
+            completion: The answer, or None.
+            error: Why there is none, or None.
+
+        Example:
+            >>> from hermes_core import hookimpl
+            >>> spent = {}
+            >>> @hookimpl
+            ... def hermes_llm_done(call, completion):
+            ...     if completion:
+            ...         spent[call.plugin_id] = spent.get(call.plugin_id, 0) + completion.usage.total_tokens
+        """
