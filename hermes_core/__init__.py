@@ -69,7 +69,7 @@ _HOME_OF = {
     "hookimpl": "hermes_hookspecs.markers",
 }
 
-__all__ = [  # noqa: PLE0604 - the literal is sorted, and tested against the table above
+__all__ = [
     "OMIT_TEMPERATURE",
     "ApiMode",
     "Command",

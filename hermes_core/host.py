@@ -51,9 +51,8 @@ class Host:
     Example:
         >>> from hermes_core import Host
         >>> from hermes_core.testing import FakeProvider
-        >>> with FakeProvider() as server:
-        ...     with Host.load(config={"model": {"provider": "custom", "base_url": server.base_url, "model": "m"}}) as host:
-        ...         host.llm("my-program").complete([{"role": "user", "content": "ping"}]).text
+        >>> with FakeProvider() as server, Host.load(config=server.config) as host:
+        ...     host.llm("my-program").complete([{"role": "user", "content": "ping"}]).text
         'pong'
     """
 

@@ -54,5 +54,5 @@ class _ErrorLog(RotatingFileHandler):
         self._folder.mkdir(parents=True, exist_ok=True)
         return super()._open()
 
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         """The warning was shown; that has to do."""

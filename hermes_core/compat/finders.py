@@ -29,11 +29,15 @@ class ShimFinder:
     """Answers for the paths in ``SHIMS`` and no others."""
 
     @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of a shim, or None for any other name."""
         if name not in SHIMS:
             return None
         package = any(other.startswith(f"{name}.") for other in SHIMS)
-        spec = ModuleSpec(name, ShimLoader, origin=f"shim of {name} in hermes_core", is_package=package)
+        loader: Any = ShimLoader
+        spec = ModuleSpec(name, loader, origin=f"shim of {name} in hermes_core", is_package=package)
         spec.has_location = True  # the origin becomes __file__, which ImportErrors quote
         spec.cached = None
         return spec
@@ -43,11 +47,12 @@ class ShimLoader:
     """Fills a shim with the public names of its implementation."""
 
     @staticmethod
-    def create_module(spec: ModuleSpec) -> None:
-        return None
+    def create_module(_spec: ModuleSpec) -> None:
+        """Leave it to the import system."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
+        """Copy the names that the implementation lists."""
         implementation = SHIMS[module.__name__]
         if implementation is None:
             return
@@ -62,4 +67,4 @@ class ShimLoader:
 def install() -> None:
     """Put the finder at the end of ``sys.meta_path``, once, unless ``HERMES_COMPAT=off``."""
     if os.environ.get("HERMES_COMPAT", "").strip().lower() != "off" and ShimFinder not in sys.meta_path:
-        sys.meta_path.append(ShimFinder)  # type: ignore[arg-type]
+        sys.meta_path.append(ShimFinder)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.settings import read_yaml
 from hermes_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOCK_SECONDS = 15.0
 
@@ -34,7 +36,7 @@ def edit_config(path: Path, change: Callable[[Any], None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
             before = _read_text(path)
-            after = _changed(before, path, change)
+            after = _changed(before, change)
             if after != before:
                 _replace(path, after)
     except Timeout as error:
@@ -53,7 +55,7 @@ def _read_text(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def _changed(text: str, path: Path, change: Callable[[Any], None]) -> str:
+def _changed(text: str, change: Callable[[Any], None]) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.util import load_yaml_guess_indent

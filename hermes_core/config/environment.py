@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import logging
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, MutableMapping
+    from pathlib import Path
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ class Environment:
         variables: The process environment; ``os.environ`` unless a test gives its own.
 
     Example:
+        >>> from pathlib import Path
         >>> Environment(Path("/nonexistent"), {"ACME_API_KEY": "k-1"}).credential("ACME_API_KEY")
         'k-1'
     """

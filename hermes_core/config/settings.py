@@ -21,7 +21,12 @@ log = logging.getLogger(__name__)
 Tree = dict[str, Any]
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MODEL_NAMES = ("default", "model", "name")
-_ROOT_KEYS = {"provider": "provider", "base_url": "base_url", "api_base": "base_url", "context_length": "context_length"}
+_MODEL_ALIASES = {
+    "provider": "provider",
+    "base_url": "base_url",
+    "api_base": "base_url",
+    "context_length": "context_length",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +96,7 @@ def heal(tree: Mapping[str, Any]) -> Tree:
     healed = dict(tree)
     section = healed.get("model")
     model = dict(section) if isinstance(section, Mapping) else {"default": section} if isinstance(section, str) else {}
-    for old, new in _ROOT_KEYS.items():
+    for old, new in _MODEL_ALIASES.items():
         value = healed.pop(old, None)
         if value and not model.get(new):
             model[new] = value
@@ -130,8 +135,9 @@ def read_yaml(path: Path) -> Tree:
     """
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8-sig"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        tree = yaml.load(path.read_text(encoding="utf-8-sig"), loader)  # noqa: S506 - both loaders are the safe ones
     except FileNotFoundError:
         raise
     except yaml.YAMLError as error:

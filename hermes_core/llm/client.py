@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_core.llm import messages as write
@@ -13,6 +12,8 @@ from hermes_core.plugins import current
 from hermes_core.types.call import LlmCall
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hermes_core.llm.engine import Engine
     from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmInput, PluginLlmStructuredResult
 
@@ -49,9 +50,8 @@ class PluginLlm:
     Example:
         >>> from hermes_core import Host
         >>> from hermes_core.testing import FakeProvider
-        >>> with FakeProvider() as server:
-        ...     with Host.load(config={"model": {"provider": "custom", "base_url": server.base_url, "model": "m"}}) as host:
-        ...         host.llm("my-plugin").complete([{"role": "user", "content": "ping"}]).text
+        >>> with FakeProvider() as server, Host.load(config=server.config) as host:
+        ...     host.llm("my-plugin").complete([{"role": "user", "content": "ping"}]).text
         'pong'
     """
 

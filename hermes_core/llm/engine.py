@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_core.errors import HermesError, StructuredOutputError, near
@@ -16,6 +14,9 @@ from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from hermes_core.config.settings import Config
     from hermes_core.llm.plan import Planner, Route
     from hermes_core.llm.transport import Transport

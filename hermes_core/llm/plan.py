@@ -104,18 +104,20 @@ class Planner:
         return name
 
     def _same(self, requested: str, main: str) -> bool:
-        return bool(main) and (requested == main or self._catalog.resolve(requested) == self._catalog.resolve(main) != "")
+        canonical = self._catalog.resolve(main)
+        return bool(main) and (requested == main or self._catalog.resolve(requested) == canonical != "")
 
     def _automatic(self) -> str:
         """The provider to use when nothing is configured, said once.
 
         Bundled ones alone count, by rank: the first with a usable key, else the first that needs none.
         """
-        rows = [row for row in self._catalog if row.auto_rank is not None and "bundled" in self._catalog.tiers(row.name)]
+        bundled = [row for row in self._catalog if "bundled" in self._catalog.tiers(row.name)]
+        rows = [row for row in bundled if row.auto_rank is not None]
         rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
         for row in rows:
-            found = from_environment(key_variables(row.env_vars), self._environment) if row.auth_type == "api_key" else None
-            if found is not None:
+            found = from_environment(key_variables(row.env_vars), self._environment)
+            if found is not None and row.auth_type == "api_key":
                 self._say(f"hermes: using {row.name}, found by {found.source}; set model.provider to choose another")
                 return row.name
         for row in rows:
@@ -211,4 +213,3 @@ def _accepts_images(profile: ProviderProfile, section: Mapping[str, Any]) -> boo
 def _wanted(rows: list[ProviderRow]) -> str:
     names = [name for row in rows for name in key_variables(row.env_vars)]
     return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"
-

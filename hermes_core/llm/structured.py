@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from hermes_core.errors import HermesError
 
@@ -17,13 +17,13 @@ class NotJsonError(HermesError, ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value a text is, or holds in a code fence.
+    r"""The JSON value a text is, or holds in a code fence.
 
     Raises:
         NotJsonError: It is, and holds, none. ``NaN`` and ``Infinity`` are not JSON.
 
     Example:
-        >>> parse_json('Here it is:\\n```json\\n{"a": 1}\\n```')
+        >>> parse_json('Here it is:\n```json\n{"a": 1}\n```')
         {'a': 1}
     """
     for candidate in (text.strip(_BLANK), *(match[1].strip(_BLANK) for match in _FENCE.finditer(text))):
@@ -50,13 +50,13 @@ def check_schema(method: str, schema: object) -> None:
         message = f"{method}: json_schema must be a mapping, got {type(schema).__name__}"
         raise ValueError(message)  # noqa: TRY004 - the published contract promises ValueError for bad arguments
     try:
-        validator_for(schema).check_schema(schema)
+        validator_for(schema).check_schema(cast("dict[str, Any]", schema))
     except SchemaError as error:
         message = f"{method}: json_schema is no valid JSON schema at {error.json_path}: {error.message}"
         raise ValueError(message) from error
 
 
-def violations(value: object, schema: Any) -> list[str]:
+def violations(value: Any, schema: Any) -> list[str]:
     """How a value breaks a schema, one sentence each; empty when it does not.
 
     Example:

@@ -250,7 +250,7 @@ def _options(kind: _Kind, httpx: Any) -> dict[str, Any]:
 
 def _tls() -> ssl.SSLContext:
     """The one TLS context of the process; reading the certificates takes 20 ms."""
-    global _tls_context
+    global _tls_context  # noqa: PLW0603 - one a process, made when it is first needed
     with _tls_lock:
         if _tls_context is None:
             import httpx

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.truth import is_true
 from hermes_core.errors import PluginLlmTrustError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
     from hermes_core.config.settings import Config
@@ -63,5 +62,3 @@ class Activation:
         reason, remedy = self.refusal(plugin)
         plugin.state = "off" if reason else "ready"
         plugin.reason, plugin.remedy = reason, remedy
-
-

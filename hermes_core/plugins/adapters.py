@@ -6,8 +6,9 @@ import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.errors import PluginLoadError
 from hermes_hookspecs.markers import PROJECT
+
+from hermes_core.errors import PluginLoadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,11 @@ def _call(function: Callable[..., Any], context: PluginContext) -> Any:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return function(context)
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    positional = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+    )
     return function(context) if any(parameter.kind in positional for parameter in parameters) else function()
 
 

@@ -92,7 +92,9 @@ class PluginContext:
         """
         cleaned = command_name(name)
         if not cleaned or cleaned in RESERVED_COMMANDS:
-            log.warning("command ignored plugin=%s command=%r reason=the name is empty or reserved", self.plugin_id, name)
+            log.warning(
+                "command ignored plugin=%s command=%r reason=the name is empty or reserved", self.plugin_id, name
+            )
             return
         self._callable("register_command", "handler", handler)
         self.registrations.commands.append(

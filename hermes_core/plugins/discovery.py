@@ -47,9 +47,11 @@ def discover(home: Path, project: Path | None = None) -> list[Plugin]:
         home: The Hermes home.
         project: The directory whose ``.hermes/plugins`` counts too, or None.
     """
-    bundled, installed = [], []
+    bundled: list[EntryPoint] = []
+    installed: list[EntryPoint] = []
     for entry in entry_points():
-        (bundled if entry.dist.name == DISTRIBUTION else installed).append(entry)
+        ours = entry.dist is not None and entry.dist.name == DISTRIBUTION
+        (bundled if ours else installed).append(entry)
     rows = [row for entry in bundled for row in _bundled(entry)]
     rows += _legacy(home / "providers")
     rows += [_installed(entry) for entry in installed]
@@ -65,7 +67,7 @@ def entry_points() -> list[EntryPoint]:
     """The entry points of all our groups, in the order of ``sys.path``, each with its distribution."""
     import importlib_metadata
 
-    found = {}
+    found: dict[tuple[str, str, str], EntryPoint] = {}
     for entry in importlib_metadata.entry_points():
         if entry.group in GROUPS and entry.dist is not None:
             found.setdefault((entry.group, entry.name, entry.value), entry)
@@ -188,5 +190,3 @@ def _children(folder: Path) -> list[Path]:
     except OSError as error:
         log.warning("plugin folder skipped path=%s error=%s", folder, error.strerror)
         return []
-
-

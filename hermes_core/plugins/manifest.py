@@ -98,7 +98,9 @@ def read_manifest(folder: Path) -> Mapping[str, Any] | None:
     return None
 
 
-def parse_manifest(data: Mapping[str, Any], *, path: str, default_name: str, default_kind: str = "standalone") -> Manifest:
+def parse_manifest(
+    data: Mapping[str, Any], *, path: str, default_name: str, default_kind: str = "standalone"
+) -> Manifest:
     """Check a manifest's fields.
 
     Args:

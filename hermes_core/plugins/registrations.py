@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_hookspecs.markers import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hermes_core.types.contributions import CliCommand, Command, Tool
 
 

@@ -76,7 +76,6 @@ class PluginRegistry:
     def pm(self) -> pluggy.PluginManager:
         """The pluggy manager that knows the specifications and every loaded plugin."""
         import pluggy
-
         from hermes_hookspecs import PROJECT, SPECS
 
         manager = pluggy.PluginManager(PROJECT)
@@ -285,7 +284,12 @@ class PluginRegistry:
     def _shadowed_by(self, plugin: Plugin) -> Plugin | None:
         """The plugin of the same key that takes its place; providers compete by profile name instead."""
         winner = self._winner(plugin.key)
-        if winner is None or winner is plugin or PROFILES in plugin.manifest.surfaces or plugin.kind == "model-provider":
+        if (
+            winner is None
+            or winner is plugin
+            or PROFILES in plugin.manifest.surfaces
+            or plugin.kind == "model-provider"
+        ):
             return None
         return winner if self.load(winner) else None
 

@@ -217,7 +217,7 @@ class ProviderCatalog:
     def _from_data(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile:
         """A profile from a manifest's block alone, on top of the one it extends."""
         data = dict(claim.data)
-        for key in _TUPLES + ("fallback_models",):
+        for key in (*_TUPLES, "fallback_models"):
             if key in data and not isinstance(data[key], list | tuple):
                 raise _bad_field(claim, key, "a list", data[key])
         if data.get("fixed_temperature") == "omit":

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def fetch_model_ids(
-    url: str, *, api_key: str | None, headers: Mapping[str, str], timeout: float
-) -> list[str] | None:
+def fetch_model_ids(url: str, *, api_key: str | None, headers: Mapping[str, str], timeout: float) -> list[str] | None:
     """Ids in ``{"data": [{"id": …}]}`` or a bare list at ``url``; None on any failure.
 
     Redirects are not followed, so the key goes to no other host. ``timeout`` is in seconds.

@@ -33,6 +33,7 @@ class FakeProvider:
     Attributes:
         base_url: Its address, with ``/v1``.
         requests: Every request it got, in order.
+        config: What makes a host use it: ``Host.load(config=server.config)``.
 
     Example:
         >>> import httpx
@@ -51,6 +52,7 @@ class FakeProvider:
         self._server.provider = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self.config = {"model": {"provider": "custom", "base_url": self.base_url, "default": "fake-model"}}
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -110,10 +112,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
-    def do_GET(self) -> None:  # noqa: N802 - the name http.server calls
+    def do_GET(self) -> None:
         self._respond()
 
-    def do_POST(self) -> None:  # noqa: N802 - the name http.server calls
+    def do_POST(self) -> None:
         self._respond()
 
     def log_message(self, *_args: object) -> None:

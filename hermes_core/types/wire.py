@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hermes_core.types.call import Completion
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hermes_core.types.call import Completion
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,14 +77,14 @@ def _switch(host: Host, plugin: Plugin, *, on: bool) -> None:
         if not isinstance(lists, dict):
             lists = tree["plugins"] = {}
         _drop(lists, "disabled" if on else "enabled", plugin)
-        if on and _loads_now(host, plugin, lists):
+        if on and _loads_now(plugin, lists):
             return
         _add(lists, "enabled" if on else "disabled", plugin)
 
     edit_config(host.home / "config.yaml", change)
 
 
-def _loads_now(host: Host, plugin: Plugin, lists: Any) -> bool:
+def _loads_now(plugin: Plugin, lists: Any) -> bool:
     without = Activation(enabled=frozenset(lists.get("enabled") or ()), disabled=frozenset(lists.get("disabled") or ()))
     return without.refusal(plugin) == ("", "")
 

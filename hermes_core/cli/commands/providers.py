@@ -22,7 +22,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     listing = actions.add_parser("list", help="every provider there is")
     add_json_flag(listing)
-    for action, line in {"show": "one provider's profile", "explain": "who offers it, who was shadowed, and why"}.items():
+    for action, line in {
+        "show": "one provider's profile",
+        "explain": "who offers it, who was shadowed, and why",
+    }.items():
         one = actions.add_parser(action, help=line)
         one.add_argument("name", help="its name or an alias")
         add_json_flag(one)

@@ -60,7 +60,9 @@ def decode(body: Any) -> Completion:
     content = answer.get("content")
     reasoning = answer.get("reasoning_content") or answer.get("reasoning")
     if isinstance(content, list):
-        content = "".join(part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+        content = "".join(
+            part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        )
     if not content and isinstance(answer.get("refusal"), str) and answer["refusal"]:
         content, finish = answer["refusal"], "content_filter"
     if not isinstance(content, str):
