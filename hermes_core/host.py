@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import cached_property
@@ -204,6 +202,9 @@ class Host:
         Raises:
             HermesError: There is no such command.
         """
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -213,6 +214,8 @@ class Host:
 
     async def arun_command(self, name: str, raw_args: str = "") -> str:
         """As ``run_command``, without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self._run_command, name, raw_args)
 
     def close(self) -> None:
@@ -270,7 +273,7 @@ class Host:
             raise HermesError(message, hint="run `hermes run` to list the commands")
         with current.running(self.context(command.plugin)):
             result = command.handler(raw_args.strip())
-            return (asyncio.run(_awaited(result)) if isinstance(result, Awaitable) else result) or ""
+            return (_finish(result) if isinstance(result, Awaitable) else result) or ""
 
     def _llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
@@ -302,8 +305,14 @@ def _command_rank(impl: Implementation) -> tuple[int, int, int]:
     return band, tier, abs(order)
 
 
-async def _awaited(result: Awaitable[str | None]) -> str | None:
-    return await result
+def _finish(result: Awaitable[str | None]) -> str | None:
+    """Await a handler's result in an event loop of its own."""
+    import asyncio
+
+    async def wait() -> str | None:
+        return await result
+
+    return asyncio.run(wait())
 
 
 def _say_on_stderr(line: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_core.errors import HermesError, StructuredOutputError, near
 from hermes_core.llm.audit import AuditLine, recorded
-from hermes_core.llm.drivers import arun, run
+from hermes_core.llm.driver import run
 from hermes_core.llm.flow import Block, Deadline, Flow, completion
 from hermes_core.llm.structured import NotJsonError, parse_json, violations
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_core.config.settings import Config
+    from hermes_core.llm.async_transport import AsyncTransport
     from hermes_core.llm.plan import Planner, Route
     from hermes_core.llm.transport import Transport
     from hermes_core.providers.profile import EndpointHost
@@ -66,7 +68,7 @@ class Engine(Protocol):
         """Answer a request without blocking the event loop."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class LlmEngine:
     """The engine of a host.
 
@@ -78,7 +80,7 @@ class LlmEngine:
         planner: Chooses routes.
         wires: Gives the wire formats on offer, by name.
         endpoint_host: What a provider's profile may ask of the host.
-        transport: Sends requests.
+        transport: Sends requests, and waits.
     """
 
     home: Path
@@ -89,6 +91,7 @@ class LlmEngine:
     wires: Callable[[], dict[str, ApiMode]]
     endpoint_host: Callable[[Config, str], EndpointHost]
     transport: Transport
+    _planned_under: Config | None = field(default=None, init=False, repr=False)
 
     def answer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request in this thread."""
@@ -96,7 +99,16 @@ class LlmEngine:
 
     async def aanswer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request without blocking the event loop."""
-        return await arun(self._lane(plugin_id, request), self.transport)
+        from hermes_core.llm.async_driver import arun
+
+        return await arun(self._lane(plugin_id, request), self.async_transport)
+
+    @cached_property
+    def async_transport(self) -> AsyncTransport:
+        """Sends requests in event loops."""
+        from hermes_core.llm.async_transport import AsyncTransport
+
+        return AsyncTransport()
 
     def _lane(self, plugin_id: str, request: Request) -> Flow[PluginLlmCompleteResult]:
         overrides = request.overrides
@@ -109,7 +121,7 @@ class LlmEngine:
             authorize(self._policy(config, plugin_id), overrides, self.canonical)
             call = request.build()
             deadline = Deadline(call.timeout or self._timeout(config))
-            routes: list[Route] = yield Block(function=lambda: self.planner.routes(config, overrides))
+            routes = yield from self._routes(config, overrides)
             line.provider, line.model = routes[0].provider, routes[0].model
             answer = yield from completion(
                 call,
@@ -120,6 +132,14 @@ class LlmEngine:
                 attempts=line.attempts,
             )
             return self._result(request, answer, line)
+
+    def _routes(self, config: Config, overrides: Overrides) -> Flow[list[Route]]:
+        """The first plan under a configuration may import plugins, so it may block; later ones do not."""
+        if self._planned_under is config:
+            return self.planner.routes(config, overrides)
+        routes: list[Route] = yield Block(function=lambda: self.planner.routes(config, overrides))
+        self._planned_under = config
+        return routes
 
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
         if config.error is not None:

@@ -1,8 +1,10 @@
-"""The only place that touches the network: httpx transports, shared by all calls of a host."""
+"""The network, for blocking calls: httpx transports, shared by all threads; ``async_transport`` is its twin.
+
+These two modules alone touch httpx for model calls.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import os
 import threading
@@ -11,7 +13,6 @@ from collections import defaultdict, deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from hermes_core.auth.keys import host_of
 from hermes_core.config.redact import redact
@@ -20,13 +21,9 @@ from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
 
     import httpx
-
-ASYNC_TRANSPORTS = 32
-"""Per event loop and route kind: httpcore scans its whole pool on every event, so many small pools
-beat one large one."""
 
 KEEPALIVE = 5
 """Idle connections each transport keeps."""
@@ -36,7 +33,7 @@ _tls_context: ssl.SSLContext | None = None
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """What a transport is made for: TLS or not, and through which proxy."""
 
     secure: bool
@@ -44,16 +41,14 @@ class _Kind:
 
 
 class Transport:
-    """Sends requests, blocking or awaiting; safe for threads, event loops and forks.
+    """Sends requests and waits; safe for threads and forks.
 
-    A blocking call takes an idle transport for itself and puts it back, so threads never wait for
-    each other. An event loop has its own transports, closed when the loop shuts down.
+    A call takes an idle transport for itself and puts it back, so threads never wait for each other.
     """
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._idle: defaultdict[_Kind, deque[httpx.HTTPTransport]] = defaultdict(deque)
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopTransports] = WeakKeyDictionary()
+        self._idle: defaultdict[Kind, deque[httpx.HTTPTransport]] = defaultdict(deque)
         self._inherited: list[object] = []
         self._closed = False
 
@@ -67,14 +62,14 @@ class Transport:
         self._after_fork()
         end = time.monotonic() + timeout
         with mapped_errors(timeout):
-            kind = _kind(request.url)
+            kind = kind_of(request.url)
             idle = self._idle[kind]
             try:
                 transport = idle.pop()
             except IndexError:
                 transport = _new_transport(kind)
             try:
-                response = transport.handle_request(_request(request, timeout))
+                response = transport.handle_request(http_request(request, timeout))
                 try:
                     chunks = []
                     for chunk in response.iter_bytes():
@@ -88,27 +83,10 @@ class Transport:
                     transport.close()
                 else:
                     idle.append(transport)
-        return HttpResponse(status=response.status_code, headers=_headers(response), body=b"".join(chunks))
-
-    async def asend(self, request: HttpRequest, timeout: float) -> HttpResponse:
-        """As ``send``, without blocking the event loop."""
-        self._after_fork()
-        loop = asyncio.get_running_loop()
-        transports = self._loops.get(loop)
-        if transports is None:
-            transports = self._loops[loop] = _LoopTransports()
-            await transports.live_until_shutdown()
-        with mapped_errors(timeout):
-            async with asyncio.timeout(timeout), transports.take(_kind(request.url)) as transport:
-                response = await transport.handle_async_request(_request(request, None))
-                try:
-                    body = await response.aread()
-                finally:
-                    await response.aclose()
-        return HttpResponse(status=response.status_code, headers=_headers(response), body=body)
+        return HttpResponse(status=response.status_code, headers=lower_headers(response), body=b"".join(chunks))
 
     def close(self) -> None:
-        """Close idle connections; those of running event loops close with their loop."""
+        """Close idle connections."""
         self._closed = True
         for idle in self._idle.values():
             while idle:
@@ -117,53 +95,8 @@ class Transport:
     def _after_fork(self) -> None:
         """In a forked child, start afresh: the connections belong to the parent."""
         if self._pid != os.getpid():
-            self._inherited.append((self._idle, self._loops))
-            self._pid, self._idle, self._loops = os.getpid(), defaultdict(deque), WeakKeyDictionary()
-
-
-class _LoopTransports:
-    """The transports of one event loop."""
-
-    def __init__(self) -> None:
-        self._of: defaultdict[_Kind, list[httpx.AsyncHTTPTransport]] = defaultdict(list)
-        self._in_use: dict[httpx.AsyncHTTPTransport, int] = {}
-        self._keeper = self._until_shutdown()
-
-    async def live_until_shutdown(self) -> None:
-        """Have the loop close the transports when it shuts its asynchronous generators down."""
-        await anext(self._keeper)
-
-    def take(self, kind: _Kind) -> _Taken:
-        """The least used transport of a kind, a new one while there are few."""
-        known = self._of[kind]
-        transport = min(known, key=self._in_use.__getitem__, default=None)
-        if transport is None or (self._in_use[transport] and len(known) < ASYNC_TRANSPORTS):
-            transport = _new_async_transport(kind)
-            known.append(transport)
-            self._in_use[transport] = 0
-        return _Taken(self._in_use, transport)
-
-    async def _until_shutdown(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            for transport in self._in_use:
-                await transport.aclose()
-
-
-class _Taken:
-    """A transport in use; leaving gives it back."""
-
-    def __init__(self, in_use: dict[httpx.AsyncHTTPTransport, int], transport: httpx.AsyncHTTPTransport) -> None:
-        self._in_use = in_use
-        self._transport = transport
-
-    async def __aenter__(self) -> httpx.AsyncHTTPTransport:
-        self._in_use[self._transport] += 1
-        return self._transport
-
-    async def __aexit__(self, *_exc: object) -> None:
-        self._in_use[self._transport] -= 1
+            self._inherited.append(self._idle)
+            self._pid, self._idle = os.getpid(), defaultdict(deque)
 
 
 @contextmanager
@@ -211,11 +144,13 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _kind(url: str) -> _Kind:
-    return _Kind(url[:6].lower() == "https:", proxy_for(url))
+def kind_of(url: str) -> Kind:
+    """What a URL needs."""
+    return Kind(url[:6].lower() == "https:", proxy_for(url))
 
 
-def _request(request: HttpRequest, timeout: float | None) -> httpx.Request:
+def http_request(request: HttpRequest, timeout: float | None) -> httpx.Request:
+    """A request of ours as httpx's; ``timeout`` bounds each of its phases, in seconds."""
     import httpx
 
     limits = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
@@ -224,23 +159,19 @@ def _request(request: HttpRequest, timeout: float | None) -> httpx.Request:
     )
 
 
-def _headers(response: httpx.Response) -> dict[str, str]:
+def lower_headers(response: httpx.Response) -> dict[str, str]:
+    """A response's headers, by lower-case name."""
     return {name.lower(): value for name, value in response.headers.items()}
 
 
-def _new_transport(kind: _Kind) -> httpx.HTTPTransport:
+def _new_transport(kind: Kind) -> httpx.HTTPTransport:
     import httpx
 
-    return httpx.HTTPTransport(**_options(kind, httpx))
+    return httpx.HTTPTransport(**options(kind, httpx))
 
 
-def _new_async_transport(kind: _Kind) -> httpx.AsyncHTTPTransport:
-    import httpx
-
-    return httpx.AsyncHTTPTransport(**_options(kind, httpx))
-
-
-def _options(kind: _Kind, httpx: Any) -> dict[str, Any]:
+def options(kind: Kind, httpx: Any) -> dict[str, Any]:
+    """Arguments of an httpx transport of a kind."""
     import ssl
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEEPALIVE, keepalive_expiry=20)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DISTRIBUTION = "hermes-plugin-host"
-"""Our own; its entry points name the folders of the bundled tier."""
+BUNDLED = "hermes_builtin_plugins"
+"""What our own distribution's entry point names: the folder of the bundled tier. Told by its value, since
+reading a distribution's name costs as much as finding all entry points."""
 
 GROUPS = {
     "hermes": ("", "standalone"),
@@ -50,8 +51,7 @@ def discover(home: Path, project: Path | None = None) -> list[Plugin]:
     bundled: list[EntryPoint] = []
     installed: list[EntryPoint] = []
     for entry in entry_points():
-        ours = entry.dist is not None and entry.dist.name == DISTRIBUTION
-        (bundled if ours else installed).append(entry)
+        (bundled if entry.value == BUNDLED else installed).append(entry)
     rows = [row for entry in bundled for row in _bundled(entry)]
     rows += _legacy(home / "providers")
     rows += [_installed(entry) for entry in installed]

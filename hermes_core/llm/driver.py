@@ -1,8 +1,7 @@
-"""The two loops that do what a flow asks for: one blocks, one awaits."""
+"""The loop that does what a flow asks for, and blocks meanwhile; ``async_driver`` is its twin."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,23 +31,6 @@ def run(flow: Flow[T], transport: Transport) -> T:
         flow.close()
 
 
-async def arun(flow: Flow[T], transport: Transport) -> T:
-    """Drive a flow to its end without blocking the event loop."""
-    try:
-        step = next(flow)
-        while True:
-            try:
-                outcome = await _aperform(step, transport)
-            except Exception as error:  # noqa: BLE001 - the flow decides what an error means
-                step = flow.throw(error)
-            else:
-                step = flow.send(outcome)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-    finally:
-        flow.close()
-
-
 def _perform(step: Step, transport: Transport) -> Any:
     match step:
         case Send():
@@ -57,13 +39,3 @@ def _perform(step: Step, transport: Transport) -> Any:
             return step.function()
         case Sleep():
             time.sleep(step.seconds)
-
-
-async def _aperform(step: Step, transport: Transport) -> Any:
-    match step:
-        case Send():
-            return await transport.asend(step.request, step.timeout)
-        case Block():
-            return await asyncio.to_thread(step.function)
-        case Sleep():
-            await asyncio.sleep(step.seconds)
