@@ -21,7 +21,6 @@ from hermes_core.plugins.discovery import discover
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
 from hermes_core.plugins.registry import PluginRegistry
-from hermes_core.types.contributions import RESERVED_COMMANDS, CliCommand, Command, command_name
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.registry import Implementation
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
+    from hermes_core.types.contributions import CliCommand, Command
     from hermes_core.types.wire import ApiMode
 
 log = logging.getLogger(__name__)
@@ -155,6 +155,8 @@ class Host:
 
         A higher tier replaces a lower one's command; within a tier the first keeps the name.
         """
+        from hermes_core.types.contributions import RESERVED_COMMANDS, command_name
+
         offers = [
             replace(command, name=command_name(command.name), plugin=impl.plugin.key)
             for impl, offered in sorted(self._registry.offers(COMMANDS), key=lambda offer: _command_rank(offer[0]))
@@ -266,6 +268,8 @@ class Host:
         self._registry.changed()
 
     def _run_command(self, name: str, raw_args: str) -> str:
+        from hermes_core.types.contributions import command_name
+
         commands = self.commands
         command = commands.get(command_name(name))
         if command is None:

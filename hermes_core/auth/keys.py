@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from hermes_core.config.redact import register_secret
@@ -22,8 +21,7 @@ PLACEHOLDERS = frozenset(
 _MINIMUM_LENGTH = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class Credential:
+class Credential(NamedTuple):
     """A key and where it was found; the key is in no repr.
 
     Example:
@@ -31,8 +29,11 @@ class Credential:
         Credential(source='env:ACME_API_KEY')
     """
 
-    value: str = field(repr=False)
+    value: str
     source: str
+
+    def __repr__(self) -> str:
+        return f"Credential(source={self.source!r})"
 
 
 NO_CREDENTIAL = Credential(value="", source="none")

@@ -6,9 +6,9 @@ import logging
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import Environment, Stamp, stamp
 from hermes_core.errors import ConfigError
@@ -29,8 +29,7 @@ _MODEL_ALIASES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(NamedTuple):
     """One reading of the configuration.
 
     Attributes:
@@ -38,8 +37,11 @@ class Config:
         error: Why ``config.yaml`` cannot be read now, while ``tree`` is the last good one; else None.
     """
 
-    tree: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    tree: Mapping[str, Any] = MappingProxyType({})
     error: ConfigError | None = None
+
+    def __repr__(self) -> str:
+        return f"Config(error={self.error!r})"
 
     def get(self, *keys: str, default: Any = None) -> Any:
         """The value at a path of keys; ``default`` where a key or a mapping is missing.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hermes_core.errors import HermesError, StructuredOutputError, near
 from hermes_core.llm.audit import AuditLine, recorded
@@ -30,8 +30,7 @@ DEFAULT_TIMEOUT = 30.0
 """Seconds over everything a call does, when neither the call nor the configuration says."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """What one of the four methods was asked for.
 
     Attributes:
@@ -180,7 +179,7 @@ class LlmEngine:
                 "plugin_id": line.plugin,
                 "purpose": request.purpose,
                 "profile": line.profile,
-                "attempts": [asdict(attempt) for attempt in line.attempts],
+                "attempts": [attempt._asdict() for attempt in line.attempts],
                 "duration_ms": line.milliseconds,
             },
         }

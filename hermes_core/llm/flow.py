@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import (
@@ -33,23 +32,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Send:
+class Send(NamedTuple):
     """Step: send a request; the outcome is its ``HttpResponse``. ``timeout`` is in seconds."""
 
     request: HttpRequest
     timeout: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
+class Block(NamedTuple):
     """Step: call a function that may block; the outcome is what it returns."""
 
     function: Callable[[], Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sleep:
+class Sleep(NamedTuple):
     """Step: wait for ``seconds``."""
 
     seconds: float
@@ -85,8 +81,7 @@ class Deadline:
         return left
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One route that was tried, for the audit: the error's class name, or ``""``."""
 
     provider: str

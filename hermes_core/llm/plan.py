@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from hermes_core.auth.keys import (
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
 
 
-@dataclass(frozen=True, kw_only=True)
-class Route:
+class Route(NamedTuple):
     """Where one attempt goes.
 
     Attributes:
@@ -51,10 +50,13 @@ class Route:
     model: str
     base_url: str
     credential: Credential
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = MappingProxyType({})
     max_tokens: int | None = None
     api_mode: str = "chat_completions"
     accepts_images: bool = True
+
+    def __repr__(self) -> str:
+        return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
 
 
 class Planner:

@@ -11,8 +11,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import host_of
 from hermes_core.config.redact import redact
@@ -32,8 +31,7 @@ _tls_lock = threading.Lock()
 _tls_context: ssl.SSLContext | None = None
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What a transport is made for: TLS or not, and through which proxy."""
 
     secure: bool

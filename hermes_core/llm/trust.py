@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.truth import is_true
 from hermes_core.errors import PluginLlmTrustError
@@ -18,8 +17,7 @@ Allowlist = frozenset[str] | None
 """Values that are allowed, spelled as compared; None for any."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overrides:
+class Overrides(NamedTuple):
     """What a plugin asked for in place of what the user is using; ``""`` where it asked for nothing."""
 
     provider: str = ""
@@ -28,8 +26,7 @@ class Overrides:
     profile: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrustPolicy:
+class TrustPolicy(NamedTuple):
     """What the operator allows one plugin. The default allows no override.
 
     Attributes:
@@ -59,7 +56,7 @@ def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
     """
     return TrustPolicy(
         plugin_id=plugin_id,
-        **{field.name: is_true(settings.get(f"allow_{field.name}_override")) for field in fields(Overrides)},
+        **{name: is_true(settings.get(f"allow_{name}_override")) for name in Overrides._fields},
         allowed_providers=_allowlist(plugin_id, settings, "allowed_providers"),
         allowed_models=_allowlist(plugin_id, settings, "allowed_models"),
     )

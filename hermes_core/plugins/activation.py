@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
@@ -17,8 +16,7 @@ def _listed(value: Any) -> frozenset[str]:
     return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, list) else frozenset()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Activation:
+class Activation(NamedTuple):
     """What configuration and environment say about loading plugins."""
 
     enabled: frozenset[str] = frozenset()

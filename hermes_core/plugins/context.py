@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hermes_core.errors import PluginContractError
 from hermes_core.plugins.registrations import Registrations
-from hermes_core.types.contributions import RESERVED_COMMANDS, CliCommand, Command, Tool, command_name
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -90,6 +89,8 @@ class PluginContext:
             >>> def register(ctx):
             ...     ctx.register_command("shout", handler=str.upper, description="Say it louder.")
         """
+        from hermes_core.types.contributions import RESERVED_COMMANDS, Command, command_name
+
         cleaned = command_name(name)
         if not cleaned or cleaned in RESERVED_COMMANDS:
             log.warning(
@@ -117,6 +118,8 @@ class PluginContext:
         description: str = "",
     ) -> None:
         """Offer a command-line tree, ``hermes <name> …``; see ``CliCommand``."""
+        from hermes_core.types.contributions import CliCommand
+
         self._callable("register_cli_command", "setup_fn", setup_fn)
         self.registrations.cli_commands.append(
             CliCommand(
@@ -144,6 +147,8 @@ class PluginContext:
         override: bool = False,
     ) -> None:
         """Offer a tool; see ``Tool``. ``(name, schema, handler)`` is understood too."""
+        from hermes_core.types.contributions import Tool
+
         if isinstance(toolset, dict) and handler is None:
             toolset, schema, handler = "", toolset, schema  # type: ignore[assignment]
         if not isinstance(schema, dict):

@@ -10,29 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import ConfigError
+from hermes_core.plugins.installed import GROUPS, Entry, entry_points
 from hermes_core.plugins.manifest import FILE_NAMES, Manifest, parse_manifest, read_manifest
 from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from importlib_metadata import EntryPoint
 
 log = logging.getLogger(__name__)
 
-BUNDLED = "hermes_builtin_plugins"
-"""What our own distribution's entry point names: the folder of the bundled tier. Told by its value, since
-reading a distribution's name costs as much as finding all entry points."""
-
-GROUPS = {
-    "hermes": ("", "standalone"),
-    "hermes_agent.plugins": ("", "standalone"),
-    "hermes_agent.model_providers": ("model-providers/", "model-provider"),
-    "hermes_agent.memory_providers": ("memory/", "exclusive"),
-    "hermes.memory_provider": ("memory/", "exclusive"),
-    "hermes.memory_providers": ("memory/", "exclusive"),
-}
-"""Entry-point group → the category its keys get, and the kind when no manifest says."""
+DISTRIBUTION = "hermes-plugin-host"
+"""Our own; its entry points name the folders of the bundled tier."""
 
 CATEGORY_KINDS = {"model-providers": "model-provider", "memory": "exclusive"}
 """Folders whose children may do without a manifest, and the kind those get."""
@@ -48,10 +37,9 @@ def discover(home: Path, project: Path | None = None) -> list[Plugin]:
         home: The Hermes home.
         project: The directory whose ``.hermes/plugins`` counts too, or None.
     """
-    bundled: list[EntryPoint] = []
-    installed: list[EntryPoint] = []
-    for entry in entry_points():
-        (bundled if entry.value == BUNDLED else installed).append(entry)
+    found = entry_points(home / "cache" / "entry-points.json")
+    bundled = [entry for entry in found if entry.distribution == DISTRIBUTION]
+    installed = [entry for entry in found if entry.distribution != DISTRIBUTION]
     rows = [row for entry in bundled for row in _bundled(entry)]
     rows += _legacy(home / "providers")
     rows += [_installed(entry) for entry in installed]
@@ -63,17 +51,6 @@ def discover(home: Path, project: Path | None = None) -> list[Plugin]:
     return rows
 
 
-def entry_points() -> list[EntryPoint]:
-    """The entry points of all our groups, in the order of ``sys.path``, each with its distribution."""
-    import importlib_metadata
-
-    found: dict[tuple[str, str, str], EntryPoint] = {}
-    for entry in importlib_metadata.entry_points():
-        if entry.group in GROUPS and entry.dist is not None:
-            found.setdefault((entry.group, entry.name, entry.value), entry)
-    return list(found.values())
-
-
 def manifest_index(root: Path) -> dict[str, Any]:
     """Every manifest below ``root``, by the path of its folder; what ``INDEX`` holds."""
     return {
@@ -83,7 +60,7 @@ def manifest_index(root: Path) -> dict[str, Any]:
     }
 
 
-def _bundled(entry: EntryPoint) -> Iterator[Plugin]:
+def _bundled(entry: Entry) -> Iterator[Plugin]:
     """The plugins in the folder of a package of ours; dashes stand for the underscores of a module's name."""
     for root in _package_folders(entry.module):
         index: dict[str, Any] = json.loads((root / INDEX).read_text(encoding="utf-8"))
@@ -135,7 +112,7 @@ def _row(folder: Path, data: Mapping[str, Any], *, key: str, tier: str, kind: st
     return Plugin(key=key or manifest.name, tier=tier, order=0, manifest=manifest, folder=folder)
 
 
-def _installed(entry: EntryPoint) -> Plugin:
+def _installed(entry: Entry) -> Plugin:
     """A row for an entry point; a ``plugin.yaml`` in its package speaks for it."""
     category, kind = GROUPS[entry.group]
     key = category + entry.name

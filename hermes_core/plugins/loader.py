@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from hermes_core.errors import PluginLoadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from hermes_core.plugins.context import PluginContext
     from hermes_core.plugins.plugin import Plugin
@@ -26,9 +26,9 @@ _self_registered: dict[str, list[Any]] = {}
 
 def import_target(plugin: Plugin, context: PluginContext) -> Any:
     """Import what the plugin's row points to: its folder's module, or its entry point's object."""
-    if plugin.folder is not None:
-        return _import_folder(plugin, plugin.folder)
     entry = plugin.entry_point
+    if entry is None:
+        return _import_folder(plugin, plugin.folder or Path())
     target = entry.load()
     registered = context.registrations.profiles
     if registered:

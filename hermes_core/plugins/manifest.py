@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.settings import read_yaml
 from hermes_core.errors import ConfigError
@@ -31,8 +31,7 @@ KINDS = {
 """Kind → the surfaces such a plugin can answer at all; None for any."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(NamedTuple):
     """A manifest's fields, checked.
 
     Attributes:
@@ -55,8 +54,8 @@ class Manifest:
     default_on: bool = True
     requires_env: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
-    commands: Mapping[str, str] = field(default_factory=dict)
-    cli_commands: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = MappingProxyType({})
+    cli_commands: Mapping[str, str] = MappingProxyType({})
     tools: tuple[str, ...] = ()
     profiles: tuple[Mapping[str, Any], ...] = ()
 

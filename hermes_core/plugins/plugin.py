@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hermes_core.plugins.installed import Entry
     from hermes_core.plugins.manifest import Manifest
 
 TIERS = ("bundled", "legacy", "entrypoint", "user", "project", "program")
@@ -39,7 +40,7 @@ class Plugin:
     order: int
     manifest: Manifest
     folder: Path | None = None
-    entry_point: Any = field(default=None, repr=False)
+    entry_point: Entry | None = field(default=None, repr=False)
     group: str = ""
     state: str = "ready"
     reason: str = ""
@@ -84,14 +85,13 @@ class Plugin:
     @cached_property
     def version(self) -> str:
         """Of its manifest, else of the distribution it came in; ``""`` when neither says."""
-        distribution = self.entry_point.dist if self.entry_point is not None else None
-        return self.manifest.version or (distribution.version if distribution is not None else "")
+        return self.manifest.version or (self.entry_point.version if self.entry_point is not None else "")
 
     @cached_property
     def source(self) -> str:
         """Distribution and version, or path (a link with its target)."""
-        if self.folder is None and self.entry_point is None:
-            return "this program"
+        if self.entry_point is not None:
+            return f"{self.entry_point.distribution} {self.entry_point.version}"
         if self.folder is None:
-            return f"{self.entry_point.dist.name} {self.version}"
+            return "this program"
         return f"{self.folder} -> {self.folder.resolve()}" if self.folder.is_symlink() else str(self.folder)

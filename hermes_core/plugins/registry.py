@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import HermesError, PluginContractError, describe, near
 from hermes_core.plugins.adapters import take_up
@@ -44,8 +43,7 @@ def call_position(rank: tuple[int, int], band: int = PLAIN) -> tuple[int, int, i
     return (band, tier, order) if band == TRYLAST else (band, -tier, -order)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Implementation:
+class Implementation(NamedTuple):
     """One plugin's implementation of one hook."""
 
     plugin: Plugin

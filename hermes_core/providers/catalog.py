@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.manifest import PROFILES
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.registry import PluginRegistry
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderRow:
+class ProviderRow(NamedTuple):
     """A provider as a list shows it; nothing was imported to say so."""
 
     name: str
@@ -35,8 +33,7 @@ class ProviderRow:
     tier: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(NamedTuple):
     """One plugin's claim on a provider name: a declaration, an offered profile, or both in turn.
 
     Attributes:
@@ -53,8 +50,7 @@ class Claim:
     profile: ProviderProfile | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How one claim on a name fared, for ``explain``.
 
     ``status`` is ``wins``, ``shadowed``, ``off`` or ``failed``; ``reason`` and ``remedy`` say more.
@@ -69,7 +65,7 @@ class Verdict:
     remedy: str = ""
 
 
-_ROW_FIELDS = [field.name for field in fields(ProviderRow) if field.name not in ("plugin", "tier")]
+_ROW_FIELDS = [name for name in ProviderRow._fields if name not in ("plugin", "tier")]
 _TUPLES = ("aliases", "env_vars")
 
 

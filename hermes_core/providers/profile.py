@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ OMIT_TEMPERATURE: Final = _OmitTemperature()
 """As ``fixed_temperature``: never send a temperature to this provider."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointHost:
+class EndpointHost(NamedTuple):
     """What a profile may ask of the host while it opens its own endpoint.
 
     Attributes:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 
-@dataclass(frozen=True)
+@dataclass
 class PluginLlmTextInput:
     """A piece of text in ``input=``."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class PluginLlmImageInput:
     """An image in ``input=``: raw ``data`` with its ``mime_type``, or a ``url``; the URL wins.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -11,29 +12,32 @@ if TYPE_CHECKING:
     from hermes_core.types.call import Completion
 
 
-@dataclass(frozen=True, kw_only=True)
-class HttpRequest:
+class HttpRequest(NamedTuple):
     """A POST to a provider.
 
     ``headers`` may hold a credential, so they are left out of the repr.
     """
 
     url: str
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"HttpRequest(url={self.url!r})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class HttpResponse:
+class HttpResponse(NamedTuple):
     """What came back: the status, lower-case headers, and the whole body."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes = field(repr=False)
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"HttpResponse(status={self.status})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class WireRequest:
+class WireRequest(NamedTuple):
     """What a wire format encodes; provider quirks are already applied.
 
     Attributes:
@@ -52,13 +56,16 @@ class WireRequest:
     base_url: str
     model: str
     messages: list[dict[str, Any]]
-    api_key: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    api_key: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
     response_format: Mapping[str, Any] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
     max_tokens_field: str = "max_tokens"
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        return f"WireRequest(base_url={self.base_url!r}, model={self.model!r})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows
@@ -35,14 +35,14 @@ def run(args: Namespace) -> int:
     """Do what was asked."""
     with Host.load() as host:
         if args.action == "list":
-            rows = [asdict(row) for row in host.providers]
+            rows = [row._asdict() for row in host.providers]
             if args.json:
                 print_json(rows)
             else:
                 print_rows(rows, LIST_COLUMNS)
             return 0
         if args.action == "explain":
-            chain = [asdict(verdict) for verdict in host.providers.explain(args.name)]
+            chain = [verdict._asdict() for verdict in host.providers.explain(args.name)]
             if not chain:
                 raise _unknown(host, args.name)
             if args.json:
