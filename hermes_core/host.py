@@ -88,7 +88,7 @@ class Host:
         allow_downloads: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> Self:
-        """Load a home. Plugins are found, none is imported, and nothing is downloaded or written.
+        """Load a home. Plugins are found; none is imported, and nothing is downloaded.
 
         Args:
             home: The Hermes home; ``HERMES_HOME``, else ``~/.hermes``, when None.
@@ -229,7 +229,7 @@ class Host:
         if "engine" in vars(self):
             from hermes_core.llm import audit
 
-            self.engine.transport.close()
+            self.engine.close()
             audit.detach(self.home)
 
     @cached_property
@@ -237,8 +237,6 @@ class Host:
         """The model lane behind every ``ctx.llm`` of this host."""
         from hermes_core.llm import audit
         from hermes_core.llm.engine import LlmEngine
-        from hermes_core.llm.plan import Planner
-        from hermes_core.llm.transport import Transport
 
         config = self.config()
         audit.attach(
@@ -246,16 +244,7 @@ class Host:
             max_bytes=_positive(config.get("logging", "max_size_mb"), 5) * 2**20,
             backups=_positive(config.get("logging", "backup_count"), 3),
         )
-        return LlmEngine(
-            home=self.home,
-            config=self.config,
-            settings_of=self._llm_settings,
-            canonical=lambda name: self.providers.resolve(name) or name.strip().lower(),
-            planner=Planner(self.providers, self.environment, self.say),
-            wires=self._wires,
-            endpoint_host=self._endpoint_host,
-            transport=Transport(),
-        )
+        return LlmEngine(self)
 
     def say(self, line: str) -> None:
         """Show a line to the operator, once."""
@@ -279,14 +268,14 @@ class Host:
             result = command.handler(raw_args.strip())
             return (_finish(result) if isinstance(result, Awaitable) else result) or ""
 
-    def _llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
+    def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
         entries = config.section("plugins", "entries")
         row = self._registry.find(plugin_id) if entries and plugin_id not in entries else None
         known_as = next((name for name in ((row.key, row.name) if row else ()) if name in entries), plugin_id)
         return known_as, config.section("plugins", "entries", known_as, "llm")
 
-    def _wires(self) -> dict[str, ApiMode]:
+    def wires(self) -> dict[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""
         from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
 
@@ -295,7 +284,8 @@ class Host:
             wires.update({mode.name: mode for mode in offered})
         return wires
 
-    def _endpoint_host(self, config: Config, provider: str) -> EndpointHost:
+    def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
+        """What a provider's profile may ask of this host."""
         from hermes_core.providers.profile import EndpointHost
 
         return EndpointHost(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from hermes_core.errors import HermesError, StructuredOutputError, near
+from hermes_core.errors import StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import Block, Deadline, Flow, completion
@@ -15,16 +14,23 @@ from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from hermes_core.types.call import LlmCall
+    from hermes_core.types.wire import ApiMode
+from typing import TYPE_CHECKING
+
+from hermes_core.llm.plan import Planner, Route
+from hermes_core.llm.transport import Transport
+
+if TYPE_CHECKING:
+    from hermes_core.config.environment import Environment
     from hermes_core.config.settings import Config
     from hermes_core.llm.async_transport import AsyncTransport
-    from hermes_core.llm.plan import Planner, Route
-    from hermes_core.llm.transport import Transport
+    from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
-    from hermes_core.types.call import Completion, LlmCall
-    from hermes_core.types.wire import ApiMode
+    from hermes_core.types.call import Completion
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds over everything a call does, when neither the call nor the configuration says."""
@@ -57,6 +63,12 @@ class Request(NamedTuple):
         return self.method.endswith("_structured")
 
 
+class _Prepared(NamedTuple):
+    call: LlmCall
+    routes: list[Route]
+    wires: Mapping[str, ApiMode]
+
+
 class Engine(Protocol):
     """What answers ``PluginLlm``; the host's ``LlmEngine``, or a test's own."""
 
@@ -67,101 +79,105 @@ class Engine(Protocol):
         """Answer a request without blocking the event loop."""
 
 
-@dataclass(kw_only=True)
-class LlmEngine:
-    """The engine of a host.
-
-    Attributes:
-        home: Whose log the audit goes to.
-        config: Gives the configuration as it is now.
-        settings_of: Gives a plugin's ``llm`` section, and the id the configuration knows it by.
-        canonical: Maps a provider's name or alias to its one name.
-        planner: Chooses routes.
-        wires: Gives the wire formats on offer, by name.
-        endpoint_host: What a provider's profile may ask of the host.
-        transport: Sends requests, and waits.
-    """
+class LaneHost(Protocol):
+    """What the model lane needs of its host."""
 
     home: Path
-    config: Callable[[], Config]
-    settings_of: Callable[[Config, str], tuple[str, Any]]
-    canonical: Callable[[str], str]
-    planner: Planner
-    wires: Callable[[], dict[str, ApiMode]]
-    endpoint_host: Callable[[Config, str], EndpointHost]
-    transport: Transport
-    _planned_under: Config | None = field(default=None, init=False, repr=False)
+    environment: Environment
+
+    @property
+    def providers(self) -> ProviderCatalog:
+        """The providers."""
+
+    def config(self) -> Config:
+        """The configuration as it is now."""
+
+    def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
+        """The id the configuration knows a plugin by, and the plugin's ``llm`` section."""
+
+    def wires(self) -> Mapping[str, ApiMode]:
+        """The wire formats on offer, by name."""
+
+    def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
+        """What a provider's profile may ask of the host."""
+
+    def say(self, line: str) -> None:
+        """Show a line to the operator, once."""
+
+
+class LlmEngine:
+    """The engine of a host."""
+
+    def __init__(self, host: LaneHost) -> None:
+        self._host = host
+        self._planner = Planner(host.providers, host.environment, host.say)
+        self._transport = Transport()
+        self._prepared_under: dict[bool, Config] = {}
 
     def answer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request in this thread."""
-        return run(self._lane(plugin_id, request), self.transport)
+        return run(self._lane(plugin_id, request), self._transport)
 
     async def aanswer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request without blocking the event loop."""
         from hermes_core.llm.async_driver import arun
 
-        return await arun(self._lane(plugin_id, request), self.async_transport)
+        return await arun(self._lane(plugin_id, request), self._async_transport)
+
+    def close(self) -> None:
+        """Close idle connections; those of event loops close with their loop."""
+        self._transport.close()
 
     @cached_property
-    def async_transport(self) -> AsyncTransport:
-        """Sends requests in event loops."""
+    def _async_transport(self) -> AsyncTransport:
         from hermes_core.llm.async_transport import AsyncTransport
 
         return AsyncTransport()
 
     def _lane(self, plugin_id: str, request: Request) -> Flow[PluginLlmCompleteResult]:
+        """One call from the gate to the audit; the drivers above do what it yields."""
         overrides = request.overrides
         line = AuditLine(
-            event=request.method, plugin=plugin_id, purpose=request.purpose,
-            agent=overrides.agent_id or "default", profile=overrides.profile,
-        )  # fmt: skip
-        with recorded(line, self.home):
-            config = self.config()
-            authorize(self._policy(config, plugin_id), overrides, self.canonical)
-            call = request.build()
-            deadline = Deadline(call.timeout or self._timeout(config))
-            routes = yield from self._routes(config, overrides)
+            event=request.method,
+            plugin=plugin_id,
+            purpose=request.purpose,
+            agent=overrides.agent_id or "default",
+            profile=overrides.profile,
+        )
+        with recorded(line, self._host.home):
+            config = self._host.config()
+            call, routes, wires = yield from self._prepared(config, plugin_id, request)
             line.provider, line.model = routes[0].provider, routes[0].model
             answer = yield from completion(
                 call,
                 routes,
-                wires=self._wire,
-                host=lambda provider: self.endpoint_host(config, provider),
-                deadline=deadline,
+                wires=wires,
+                host=lambda provider: self._host.endpoint_host(config, provider),
+                deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
             )
             return self._result(request, answer, line)
 
-    def _routes(self, config: Config, overrides: Overrides) -> Flow[list[Route]]:
-        """The first plan under a configuration may import plugins, so it may block; later ones do not."""
-        if self._planned_under is config:
-            return self.planner.routes(config, overrides)
-        routes: list[Route] = yield Block(function=lambda: self.planner.routes(config, overrides))
-        self._planned_under = config
-        return routes
+    def _prepared(self, config: Config, plugin_id: str, request: Request) -> Flow[_Prepared]:
+        """The first time under a configuration this may import plugins, so it may block; later it does not."""
+
+        def prepare() -> _Prepared:
+            authorize(self._policy(config, plugin_id), request.overrides, self._canonical)
+            return _Prepared(request.build(), self._planner.routes(config, request.overrides), self._host.wires())
+
+        if self._prepared_under.get(request.is_structured) is config:
+            return prepare()
+        prepared: _Prepared = yield Block(function=prepare)
+        self._prepared_under[request.is_structured] = config
+        return prepared
 
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
         if config.error is not None:
             return TrustPolicy(plugin_id=plugin_id)
-        known_as, settings = self.settings_of(config, plugin_id)
-        return policy_of(known_as, settings)
+        return policy_of(*self._host.llm_settings(config, plugin_id))
 
-    def _timeout(self, config: Config) -> float:
-        for task in ("plugin", "plugin_llm"):
-            value = config.get("auxiliary", task, "timeout")
-            try:
-                if value is not None and not isinstance(value, bool) and float(value) > 0:
-                    return float(value)
-            except (TypeError, ValueError):
-                continue
-        return DEFAULT_TIMEOUT
-
-    def _wire(self, name: str) -> ApiMode:
-        wires = self.wires()
-        if name not in wires:
-            message = f"no plugin offers the wire format {name!r}{near(name, wires)}"
-            raise HermesError(message, hint=f"known: {', '.join(sorted(wires))}")
-        return wires[name]
+    def _canonical(self, name: str) -> str:
+        return self._host.providers.resolve(name) or name.strip().lower()
 
     def _result(self, request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
         route = line.attempts[-1]
@@ -201,3 +217,15 @@ class LlmEngine:
             raise StructuredOutputError(message, result=result, errors=found)
         result.content_type = line.content_type = "json"
         return result
+
+
+def default_timeout(config: Config) -> float:
+    """Seconds a call may take when it does not say so itself."""
+    for task in ("plugin", "plugin_llm"):
+        value = config.get("auxiliary", task, "timeout")
+        try:
+            if value is not None and not isinstance(value, bool) and float(value) > 0:
+                return float(value)
+        except (TypeError, ValueError):
+            continue
+    return DEFAULT_TIMEOUT

@@ -20,6 +20,7 @@ from hermes_core.errors import (
     ResponseFormatError,
     ServerError,
     describe,
+    near,
 )
 from hermes_core.llm.request import assemble
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
@@ -61,13 +62,16 @@ class Deadline:
 
     Args:
         seconds: How long everything may take.
+        started: When it began, by ``clock``; now when None.
         clock: Tells the time in seconds.
     """
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, seconds: float, started: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.seconds = seconds
         self._clock = clock
-        self._end = clock() + seconds
+        self._end = (clock() if started is None else started) + seconds
 
     def left(self) -> float:
         """Seconds left.
@@ -93,7 +97,7 @@ def completion(
     call: LlmCall,
     routes: Sequence[Route],
     *,
-    wires: Callable[[str], ApiMode],
+    wires: Mapping[str, ApiMode],
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
     attempts: list[Attempt],
@@ -103,7 +107,7 @@ def completion(
     Args:
         call: What is asked.
         routes: Where, in order of preference.
-        wires: Finds a wire format by name.
+        wires: The wire formats, by name.
         host: What a provider's profile may ask of the host, by the provider's name.
         deadline: The call's one clock.
         attempts: Filled with each route tried.
@@ -126,7 +130,7 @@ def _attempt(
     call: LlmCall,
     route: Route,
     *,
-    wires: Callable[[str], ApiMode],
+    wires: Mapping[str, ApiMode],
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
 ) -> Flow[Completion]:
@@ -139,7 +143,10 @@ def _attempt(
     if not base_url:
         message = f"provider {route.provider!r} has no address"
         raise ProviderError(message, provider=route.provider, hint="set model.base_url in config.yaml")
-    wire = wires(route.api_mode)
+    wire = wires.get(route.api_mode)
+    if wire is None:
+        message = f"no plugin offers the wire format {route.api_mode!r}{near(route.api_mode, wires)}"
+        raise ProviderError(message, hint=f"known: {', '.join(sorted(wires))}")
     request = wire.encode(assemble(call, route, base_url, api_key))
     response: HttpResponse = yield Send(request=request, timeout=deadline.left())
     if not 200 <= response.status < 300:

@@ -99,7 +99,7 @@ def _write(cache: Path, paths: dict[str, Any]) -> None:
     """Replace the file in one step, so that other processes read the old one or the new one."""
     text = json.dumps({"format": FORMAT, "paths": paths})
     try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
+        cache.parent.mkdir(exist_ok=True)  # no parents: looking at a home does not make one
         handle, name = tempfile.mkstemp(prefix=".entry-points-", dir=cache.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

@@ -69,6 +69,7 @@ class PluginRegistry:
         self._loading: set[str] = set()
         self._calls: dict[str, list[Implementation]] = {}
         self._offered: dict[Callable[..., Any], Any] = {}
+        self._complete: dict[str, list[tuple[Implementation, Any]]] = {}
 
     @cached_property
     def pm(self) -> pluggy.PluginManager:
@@ -101,6 +102,7 @@ class PluginRegistry:
         """Forget what was derived from registrations; they have changed."""
         self.generation += 1
         self._calls.clear()
+        self._complete.clear()
 
     def need(self, surface: str) -> None:
         """Load every plugin that may answer ``surface`` and has not been tried yet."""
@@ -180,6 +182,8 @@ class PluginRegistry:
             load: Whether plugins that may implement it are loaded first.
         """
         with self.lock:
+            if load and hook in self._complete:
+                return self._complete[hook]
             if load:
                 self.need(hook)
             found = []
@@ -188,6 +192,8 @@ class PluginRegistry:
                     self._offered[impl.function] = self._call(impl, hook)
                 if self._offered[impl.function] is not None:
                     found.append((impl, self._offered[impl.function]))
+            if load:
+                self._complete[hook] = found
             return found
 
     def _call(self, impl: Implementation, hook: str, **arguments: Any) -> Any:

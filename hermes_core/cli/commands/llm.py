@@ -33,23 +33,25 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Ask, and print the answer."""
-    prompt = "\n\n".join(part for part in (" ".join(args.prompt).strip(), read_piped().strip()) if part)
-    if not prompt:
+    asked, piped = " ".join(args.prompt).strip(), read_piped().strip()
+    if not asked and not piped:
         raise HermesError("no prompt", hint='write one: hermes llm "your question", or pipe it in')
     sampling = {"max_tokens": args.max_tokens, "temperature": args.temperature, "purpose": args.purpose or "cli"}
     with open_host() as host:
         llm = host.llm(CALLER)
         try:
             if args.schema or args.image:
+                texts = [{"type": "text", "text": piped or asked}] if piped or not args.image else []
                 result: Any = llm.complete_structured(
-                    instructions=prompt,
-                    input=[_image(path) for path in args.image] or [{"type": "text", "text": prompt}],
+                    instructions=asked or "Answer in the requested shape.",
+                    input=[*texts, *map(_image, args.image)],
                     json_schema=_schema(args.schema) if args.schema else None,
                     system_prompt=args.system,
                     **sampling,
                 )
             else:
                 system = [{"role": "system", "content": args.system}] if args.system else []
+                prompt = "\n\n".join(part for part in (asked, piped) if part)
                 result = llm.complete([*system, {"role": "user", "content": prompt}], **sampling)
         except ValueError as error:
             if isinstance(error, HermesError):
