@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_core.config.redact import redact
 from hermes_core.errors import HermesError, PluginContractError, describe, near
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
 from hermes_core.plugins.current import running
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
-from hermes_core.plugins.plugin import TIERS, Plugin
+from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +67,7 @@ class PluginRegistry:
         self._services = services
         self.lock = threading.RLock()
         self._contexts: dict[Plugin, PluginContext] = {}
-        self._loading: set[str] = set()
+        self._loading: set[Plugin] = set()
         self._calls: dict[str, list[Implementation]] = {}
         self._offered: dict[Callable[..., Any], Any] = {}
         self._complete: dict[str, list[tuple[Implementation, Any]]] = {}
@@ -119,22 +120,23 @@ class PluginRegistry:
         with self.lock:
             if plugin.state == "loaded":
                 return True
-            if plugin.state != "ready" or plugin.key in self._loading or plugin.is_data:
+            if plugin.state != "ready" or plugin in self._loading or plugin.is_data:
                 return False
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
                 plugin.state, plugin.reason = "off", f"shadowed by {shadow.tier} plugin {shadow.source}"
                 plugin.remedy = f"hermes plugins disable {shadow.key}"
                 return False
-            self._loading.add(plugin.key)
+            self._loading.add(plugin)
             try:
                 self._load(plugin)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - plugin boundary: one broken plugin must not stop the host
+            except BaseException as error:
+                self._contexts.pop(plugin, None)
+                if isinstance(error, KeyboardInterrupt):
+                    raise
                 self._failed(plugin, error)
             finally:
-                self._loading.discard(plugin.key)
+                self._loading.discard(plugin)
                 self.changed()
             return plugin.state == "loaded"
 
@@ -154,7 +156,7 @@ class PluginRegistry:
         if found is None:
             rows = {self._pluggy_name(plugin): plugin for plugin in self.plugins if plugin.state == "loaded"}
             found = []
-            for impl in getattr(self.pm.hook, hook).get_hookimpls():
+            for impl in getattr(self.pm.hook, hook).get_hookimpls() if rows else ():
                 plugin = rows.get(impl.plugin_name.partition("|")[0])
                 if plugin is None:
                     continue
@@ -211,7 +213,7 @@ class PluginRegistry:
 
     def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:
         """Record that a loaded plugin's code failed in ``place``, and warn of it once."""
-        reason = f"{place} raised {describe(error)}"
+        reason = redact(f"{place} raised {describe(error)}")
         if plugin.reason != reason:
             plugin.reason = reason
             log.warning("plugin failed plugin=%s source=%s %s", plugin.key, plugin.source, reason)
@@ -253,7 +255,7 @@ class PluginRegistry:
                 registered.append(target)
                 self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
         except BaseException:
-            for target in registered:
+            for target in filter(self.pm.is_registered, registered):
                 self.pm.unregister(target)
             raise
 
@@ -276,8 +278,7 @@ class PluginRegistry:
                 raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
 
     def _failed(self, plugin: Plugin, error: BaseException) -> None:
-        self._contexts.pop(plugin, None)
-        plugin.state, plugin.reason = "failed", describe(error)
+        plugin.state, plugin.reason = "failed", redact(describe(error))
         plugin.remedy = (isinstance(error, HermesError) and error.hint) or f"hermes plugins disable {plugin.key}"
         log.warning("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
         log.debug("plugin failed to load plugin=%s", plugin.key, exc_info=error)
@@ -287,16 +288,11 @@ class PluginRegistry:
 
     def _shadowed_by(self, plugin: Plugin) -> Plugin | None:
         """The plugin of the same key that takes its place; providers compete by profile name instead."""
-        winner = self._winner(plugin.key)
-        if (
-            winner is None
-            or winner is plugin
-            or PROFILES in plugin.manifest.surfaces
-            or plugin.kind == "model-provider"
-        ):
+        if plugin.kind == "model-provider" or PROFILES in plugin.manifest.surfaces:
             return None
-        return winner if self.load(winner) else None
+        winner = self._winner(plugin.key)
+        return winner if winner is not None and winner is not plugin and self.load(winner) else None
 
     @staticmethod
     def _pluggy_name(plugin: Plugin) -> str:
-        return f"{TIERS.index(plugin.tier)}:{plugin.key}"
+        return f"{plugin.order}:{plugin.key}"
