@@ -23,6 +23,7 @@ log = logging.getLogger("agent.plugin_llm")
 log.setLevel(logging.INFO)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_NEEDS_QUOTES = re.compile(r'[\s="]')
 _LIMIT = 200
 
 
@@ -82,12 +83,14 @@ def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
         line.tokens = 0 if not hasattr(error, "result") else line.tokens
         raise
     finally:
-        log.info("%s", line, extra={"hermes_home": str(home)})
+        log.info("%s", str(line), extra={"hermes_home": str(home)})
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return str(value)
     text = _CONTROL.sub(" ", redact(str(value)))[:_LIMIT]
-    return '"' + text.replace('"', "'") + '"' if re.search(r'[\s="]', text) else text
+    return '"' + text.replace('"', "'") + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 class HomeLog(RotatingFileHandler):

@@ -15,12 +15,13 @@ from hermes_core.plugins.context import HostServices, PluginContext
 from hermes_core.plugins.current import running
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
-from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pluggy
+
+    from hermes_core.plugins.plugin import Plugin
 
 log = logging.getLogger(__name__)
 
