@@ -18,6 +18,7 @@ from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins import current
 from hermes_core.plugins.activation import Activation
 from hermes_core.plugins.discovery import discover
+from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
 from hermes_core.plugins.registry import PluginRegistry
@@ -71,12 +72,14 @@ class Host:
         self._allow_downloads = allow_downloads
         self._closed = False
         project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
-        rows = discover(home, project)
+        index = Index(home / "cache" / "plugins.json")
+        rows = discover(home, index, project)
         activation = Activation.of(self.config(), environment)
         for row in rows:
             if row.state != "failed":
                 activation.apply(row)
-        self._registry = PluginRegistry(rows, self)
+        self._registry = PluginRegistry(rows, self, index)
+        self._registry.recall_failures()
 
     @classmethod
     def load(

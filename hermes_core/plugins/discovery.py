@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import ConfigError
 from hermes_core.plugins.installed import GROUPS, Entry, entry_points
-from hermes_core.plugins.manifest import FILE_NAMES, Manifest, parse_manifest, read_manifest
+from hermes_core.plugins.manifest import Manifest, manifest_file, parse_manifest, read_manifest
 from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+    from importlib.machinery import ModuleSpec
 
+    from hermes_core.config.environment import Stamp
+    from hermes_core.plugins.index import Index
 
 log = logging.getLogger(__name__)
 
@@ -30,138 +34,176 @@ INDEX = "index.json"
 """Beside the bundled plugins: all their manifests in one file, so that a start needs no YAML."""
 
 
-def discover(home: Path, project: Path | None = None) -> list[Plugin]:
+def discover(home: Path, index: Index, project: Path | None = None) -> list[Plugin]:
     """All plugins there are, lowest tier first; a broken manifest is a row with state ``failed``.
 
     Args:
         home: The Hermes home.
+        index: Remembers manifests and entry points between starts.
         project: The directory whose ``.hermes/plugins`` counts too, or None.
     """
-    found = entry_points(home / "cache" / "entry-points.json")
-    bundled = [entry for entry in found if entry.distribution == DISTRIBUTION]
-    installed = [entry for entry in found if entry.distribution != DISTRIBUTION]
-    rows = [row for entry in bundled for row in _bundled(entry)]
-    rows += _legacy(home / "providers")
-    rows += [_installed(entry) for entry in installed]
-    rows += _folders(home / "plugins", "user")
+    entries = entry_points(index)
+    rows = [row for entry in entries if entry.distribution == DISTRIBUTION for row in _bundled(entry)]
+    rows += _legacy(f"{home}{os.sep}providers")
+    rows += [_installed(entry, index) for entry in entries if entry.distribution != DISTRIBUTION]
+    rows += _folders(f"{home}{os.sep}plugins", "user", index)
     if project is not None:
-        rows += _folders(project / ".hermes" / "plugins", "project")
+        rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
     for order, row in enumerate(rows):
         row.order = order
+    index.save()
     return rows
 
 
 def manifest_index(root: Path) -> dict[str, Any]:
     """Every manifest below ``root``, by the path of its folder; what ``INDEX`` holds."""
-    return {
-        folder.relative_to(root).as_posix(): data
-        for folder in sorted(path.parent for name in FILE_NAMES for path in root.glob(f"*/*/{name}"))
-        if (data := read_manifest(folder)) is not None
-    }
+    files = [manifest_file(str(folder))[0] for folder in sorted(root.glob("*/*"))]
+    return {Path(file).parent.relative_to(root).as_posix(): read_manifest(file) for file in files if file}
 
 
 def _bundled(entry: Entry) -> Iterator[Plugin]:
     """The plugins in the folder of a package of ours; dashes stand for the underscores of a module's name."""
-    for root in _package_folders(entry.module):
-        index: dict[str, Any] = json.loads((root / INDEX).read_text(encoding="utf-8"))
-        for relative, data in index.items():
+    for root in package_folders(entry.module):
+        manifests: dict[str, Any] = json.loads((root / INDEX).read_text(encoding="utf-8"))
+        for relative, data in manifests.items():
             category, _, name = relative.replace("_", "-").partition("/")
-            yield _row(
-                root / relative, data, key=f"{category}/{name}", tier="bundled", kind=CATEGORY_KINDS.get(category)
-            )
+            kind = CATEGORY_KINDS.get(category, "standalone")
+            manifest = parse_manifest(data, path=relative, default_name=name, default_kind=kind)
+            yield Plugin(key=f"{category}/{name}", tier="bundled", manifest=manifest, location=f"{root}/{relative}")
 
 
-def _legacy(folder: Path) -> Iterator[Plugin]:
+def _legacy(root: str) -> Iterator[Plugin]:
     """Single-file providers, the oldest form."""
-    for path in _children(folder):
-        if path.suffix == ".py" and not path.name.startswith(("_", ".")):
-            yield _row(path, {}, key=f"providers/{path.stem}", tier="legacy", kind="model-provider")
+    for child in _children(root):
+        stem, suffix = os.path.splitext(child.name)
+        if suffix == ".py":
+            manifest = Manifest(name=stem, kind="model-provider")
+            yield Plugin(key=f"providers/{stem}", tier="legacy", manifest=manifest, location=child.path)
 
 
-def _folders(root: Path, tier: str) -> Iterator[Plugin]:
+def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
     """The plugins below a plugins folder: its children, and the children of those without a manifest."""
     for child in _children(root):
-        if not child.is_dir() or child.name.startswith("__"):
+        if not child.is_dir():
             continue
-        if _has_manifest(child):
-            yield _from_folder(child, key="", tier=tier)
+        row = _folder(child, tier, index)
+        if row is not None:
+            yield row
             continue
-        kind = CATEGORY_KINDS.get(child.name)
-        for nested in _children(child):
-            if not nested.is_dir() or nested.name.startswith(("_", ".")):
-                continue
-            if _has_manifest(nested) or (kind and (nested / "__init__.py").is_file()):
-                yield _from_folder(nested, key=f"{child.name}/{nested.name}", tier=tier, kind=kind)
+        kind = CATEGORY_KINDS.get(child.name, "")
+        for nested in _children(child.path):
+            if nested.is_dir():
+                row = _folder(nested, tier, index, category=child.name, kind=kind)
+                if row is not None:
+                    yield row
 
 
-def _from_folder(folder: Path, *, key: str, tier: str, kind: str | None = None) -> Plugin:
-    try:
-        return _row(folder, read_manifest(folder) or {}, key=key, tier=tier, kind=kind)
-    except ConfigError as error:
-        return _broken(error, key=key or folder.name, tier=tier, folder=folder)
+def _folder(folder: os.DirEntry[str], tier: str, index: Index, *, category: str = "", kind: str = "") -> Plugin | None:
+    """A folder's row; None when it is no plugin. In a category with a kind, code alone makes a plugin."""
+    key = f"{category}/{folder.name}" if category else ""
+    file, found = manifest_file(folder.path)
+    if found is None:
+        if not kind or not os.path.isfile(f"{folder.path}{os.sep}__init__.py"):
+            return None
+        return Plugin(key=key, tier=tier, manifest=Manifest(name=folder.name, kind=kind), location=folder.path)
+    manifest = _manifest(file, found, index, default_name=folder.name, default_kind=kind)
+    if isinstance(manifest, ConfigError):
+        return _broken(manifest, key=key or folder.name, tier=tier, location=folder.path)
+    return Plugin(key=key or manifest.name, tier=tier, manifest=manifest, location=folder.path)
 
 
-def _row(folder: Path, data: Mapping[str, Any], *, key: str, tier: str, kind: str | None = None) -> Plugin:
-    """A row from a manifest's mapping; a flat plugin's key is its name."""
-    name = key.rpartition("/")[2] or folder.name
-    manifest_path = str(folder / FILE_NAMES[0])
-    try:
-        manifest = parse_manifest(data, path=manifest_path, default_name=name, default_kind=kind or "standalone")
-    except ConfigError as error:
-        return _broken(error, key=key or folder.name, tier=tier, folder=folder)
-    return Plugin(key=key or manifest.name, tier=tier, order=0, manifest=manifest, folder=folder)
-
-
-def _installed(entry: Entry) -> Plugin:
+def _installed(entry: Entry, index: Index) -> Plugin:
     """A row for an entry point; a ``plugin.yaml`` in its package speaks for it."""
     category, kind = GROUPS[entry.group]
     key = category + entry.name
-    data: Mapping[str, Any] = {}
-    try:
-        for folder in _package_folders(entry.module):
-            data = read_manifest(folder) or data
-        manifest = parse_manifest(data, path=entry.value, default_name=entry.name, default_kind=kind)
-    except ConfigError as error:
-        row = _broken(error, key=key, tier="entrypoint")
+    manifest: Manifest | ConfigError = Manifest(name=entry.name, kind=kind)
+    for folder in package_folders(entry.module):
+        file, found = manifest_file(str(folder))
+        if found is not None:
+            manifest = _manifest(file, found, index, default_name=entry.name, default_kind=kind)
+    if isinstance(manifest, ConfigError):
+        row = _broken(manifest, key=key, tier="entrypoint")
     else:
-        row = Plugin(key=key, tier="entrypoint", order=0, manifest=manifest)
-    row.entry_point, row.group = entry, entry.group
+        row = Plugin(key=key, tier="entrypoint", manifest=manifest)
+    row.entry_point = entry
     return row
 
 
-def _broken(error: ConfigError, *, key: str, tier: str, folder: Path | None = None) -> Plugin:
-    log.warning("plugin manifest refused plugin=%s error=%s", key, error)
-    manifest = Manifest(name=key.rpartition("/")[2])
+def _manifest(file: str, found: Stamp, index: Index, *, default_name: str, default_kind: str) -> Manifest | ConfigError:
+    """A manifest, or what is wrong with it, from the index while the file is unchanged."""
+    known = index.recall("manifests", file, [found], _unpacked)
+    if known is not None:
+        return known
+    try:
+        manifest: Manifest | ConfigError = parse_manifest(
+            read_manifest(file), path=file, default_name=default_name, default_kind=default_kind or "standalone"
+        )
+    except ConfigError as error:
+        log.warning("plugin manifest refused: %s", error)
+        manifest = error
+    index.remember("manifests", file, [found], _packed(manifest))
+    return manifest
+
+
+def _packed(manifest: Manifest | ConfigError) -> dict[str, Any]:
+    """What the index keeps of a manifest: the fields that say something."""
+    if isinstance(manifest, ConfigError):
+        return {"refused": [str(manifest), manifest.key, manifest.hint]}
+    usual = Manifest(name="")._asdict()
+    return {key: value for key, value in manifest._asdict().items() if value != usual[key]}
+
+
+def _unpacked(held: dict[str, Any]) -> Manifest | ConfigError:
+    if "refused" in held:
+        message, key, hint = held["refused"]
+        return ConfigError(message, key=key, hint=hint)
+    return Manifest(**held)
+
+
+def _broken(error: ConfigError, *, key: str, tier: str, location: str = "") -> Plugin:
     return Plugin(
-        key=key, tier=tier, order=0, manifest=manifest, folder=folder,
-        state="failed", reason=str(error), remedy=error.hint,
-    )  # fmt: skip
+        key=key,
+        tier=tier,
+        manifest=Manifest(name=key.rpartition("/")[2]),
+        location=location,
+        state="failed",
+        reason=str(error),
+        remedy=error.hint,
+    )
 
 
-def _package_folders(module: str) -> list[Path]:
+def package_folders(module: str) -> list[Path]:
     """Where a module's package lies, without importing it; none for a single file."""
+    spec = _spec_of(module)
+    return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+
+
+def module_file(module: str) -> str:
+    """The file a module is in, without importing it; ``""`` when it cannot be told."""
+    spec = _spec_of(module)
+    return (spec.origin or "") if spec else ""
+
+
+def _spec_of(module: str) -> ModuleSpec | None:
     top, *below = module.split(".")
     try:
         spec = find_spec(top)
     except (ImportError, ValueError):
-        return []
+        return None
     name = top
     for part in below:
         if spec is None or spec.submodule_search_locations is None:
-            return []
+            return None
         name = f"{name}.{part}"
         spec = PathFinder.find_spec(name, list(spec.submodule_search_locations))
-    return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    return spec
 
 
-def _has_manifest(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in FILE_NAMES)
-
-
-def _children(folder: Path) -> list[Path]:
-    """The folder's entries by name; none where there is no folder, one warning where it cannot be read."""
+def _children(folder: str) -> list[os.DirEntry[str]]:
+    """The folder's entries by name, but hidden and private ones; one warning where it cannot be read."""
     try:
-        return sorted(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return sorted((entry for entry in entries if entry.name[0] not in "._"), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

@@ -1,17 +1,14 @@
-"""The entry points of installed packages, remembered per ``sys.path`` entry until it changes."""
+"""The entry points of installed packages."""
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import stamp
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from hermes_core.plugins.index import Index
 
 GROUPS = {
     "hermes": ("", "standalone"),
@@ -22,8 +19,6 @@ GROUPS = {
     "hermes.memory_providers": ("memory/", "exclusive"),
 }
 """Entry-point group → the category its keys get, and the kind when no manifest says."""
-
-FORMAT = 1
 
 
 class Entry(NamedTuple):
@@ -47,30 +42,27 @@ class Entry(NamedTuple):
         return EntryPoint(name=self.name, value=self.value, group=self.group).load()
 
 
-def entry_points(cache: Path) -> list[Entry]:
+def entry_points(index: Index) -> list[Entry]:
     """The entry points of ``GROUPS``, in the order of ``sys.path``; a distribution counts where it is first found.
 
-    Args:
-        cache: A JSON file that is read, and written when a ``sys.path`` entry has changed. It may be
-            deleted at any time; where it cannot be written, every call looks afresh.
+    What lies in an entry of ``sys.path`` is looked at once, and again when that folder has changed.
     """
-    known = _read(cache)
-    current: dict[str, Any] = {}
+    home_of: dict[str, str] = {}
+    found: list[Entry] = []
     for path in dict.fromkeys(sys.path):
         now = stamp(path or ".")
-        if now is not None:
-            before = known.get(path)
-            unchanged = before is not None and before["stamp"] == list(now)
-            current[path] = before if unchanged else {"stamp": list(now), "entries": _look(path)}
-    if current != known:
-        _write(cache, current)
-    home_of: dict[str, str] = {}
-    found = [(path, Entry(*entry)) for path, remembered in current.items() for entry in remembered["entries"]]
-    return [entry for path, entry in found if home_of.setdefault(entry.distribution, path) == path]
+        if now is None:
+            continue
+        entries = index.recall("entry points", path, [now], lambda held: [Entry(*map(str, entry)) for entry in held])
+        if entries is None:
+            entries = _look(path)
+            index.remember("entry points", path, [now], entries)
+        found += [entry for entry in entries if home_of.setdefault(entry.distribution, path) == path]
+    return found
 
 
 def _look(path: str) -> list[Entry]:
-    """What is installed in one ``sys.path`` entry."""
+    """What is installed in one entry of ``sys.path``."""
     import importlib_metadata
 
     found: list[Entry] = []
@@ -81,28 +73,3 @@ def _look(path: str) -> list[Entry]:
             if entry.group in GROUPS
         ]
     return sorted(found)
-
-
-def _read(cache: Path) -> dict[str, Any]:
-    try:
-        held = json.loads(cache.read_text(encoding="utf-8"))
-        paths: dict[str, Any] = held["paths"] if held["format"] == FORMAT else {}
-        for remembered in paths.values():
-            [Entry(*map(str, entry)) for entry in remembered["entries"]]
-            list(remembered["stamp"])
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
-    return paths
-
-
-def _write(cache: Path, paths: dict[str, Any]) -> None:
-    """Replace the file in one step, so that other processes read the old one or the new one."""
-    text = json.dumps({"format": FORMAT, "paths": paths})
-    try:
-        cache.parent.mkdir(exist_ok=True)  # no parents: looking at a home does not make one
-        handle, name = tempfile.mkstemp(prefix=".entry-points-", dir=cache.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, cache)
-    except OSError:
-        return

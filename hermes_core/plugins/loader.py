@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ def import_target(plugin: Plugin, context: PluginContext) -> Any:
     """Import what the plugin's row points to: its folder's module, or its entry point's object."""
     entry = plugin.entry_point
     if entry is None:
-        return _import_folder(plugin, plugin.folder or Path())
+        return _import_location(plugin)
     target = entry.load()
     registered = context.registrations.profiles
     if registered:
@@ -58,21 +57,20 @@ def forget_modules(plugin: Plugin, keep: set[str]) -> None:
     plugin.module = ""
 
 
-def _import_folder(plugin: Plugin, folder: Path) -> ModuleType:
+def _import_location(plugin: Plugin) -> ModuleType:
     """Import a directory as a package of its own, or a single file as a module."""
     if NAMESPACE not in sys.modules:
         namespace = ModuleType(NAMESPACE)
         namespace.__path__ = []
         sys.modules[NAMESPACE] = namespace
-    is_package = folder.is_dir()
     name = plugin.module = _free_name(plugin.key)
     spec = importlib.util.spec_from_file_location(
         name,
-        folder / "__init__.py" if is_package else folder,
-        submodule_search_locations=[str(folder)] if is_package else None,
+        plugin.code,
+        submodule_search_locations=None if plugin.code == plugin.location else [plugin.location],
     )
     if spec is None or spec.loader is None:
-        message = f"plugin {plugin.key!r} cannot be imported from {folder}"
+        message = f"plugin {plugin.key!r} cannot be imported from {plugin.location}"
         raise PluginLoadError(message, plugin=plugin.key, source=plugin.source)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

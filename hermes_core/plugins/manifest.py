@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_core.config.environment import stamp
 from hermes_core.config.settings import read_yaml
 from hermes_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from hermes_core.config.environment import Stamp
+
+MAX_BYTES = 256 * 1024
+MAX_VALUES = 10_000
+NAME = re.compile(r"(?=.{1,64}$)[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 FILE_NAMES = ("plugin.yaml", "plugin.yml")
 
@@ -83,18 +92,29 @@ class Manifest(NamedTuple):
         return possible is None
 
 
-def read_manifest(folder: Path) -> Mapping[str, Any] | None:
-    """The mapping in the folder's manifest file, or None when it has none.
+def manifest_file(folder: str) -> tuple[str, Stamp]:
+    """The folder's manifest, and its stamp; the stamp is None when there is none."""
+    for name in FILE_NAMES:
+        file = f"{folder}{os.sep}{name}"
+        found = stamp(file)
+        if found is not None:
+            return file, found
+    return "", None
+
+
+def read_manifest(file: str) -> Mapping[str, Any]:
+    """The mapping in a manifest.
 
     Raises:
-        ConfigError: The file cannot be read or is no mapping.
+        ConfigError: The file cannot be read, is too large, or is no mapping.
     """
-    for name in FILE_NAMES:
-        try:
-            return read_yaml(folder / name)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-    return None
+    try:
+        if os.path.getsize(file) > MAX_BYTES:
+            message = f"cannot use {file}: a manifest may hold {MAX_BYTES // 1024} KiB at most"
+            raise ConfigError(message, path=file, hint="keep only the fields that docs/plugins.md names")
+        return read_yaml(Path(file))
+    except FileNotFoundError as error:
+        raise ConfigError(f"cannot read {file}: it is gone", path=file, hint="list again") from error
 
 
 def parse_manifest(
@@ -134,13 +154,17 @@ def parse_manifest(
             return ()
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise wrong(key, "a list")
-        items = [item.get("name", "") if isinstance(item, Mapping) else item for item in value]
-        return tuple(str(item) for item in items if item)
+        items = [item.get("name") if isinstance(item, Mapping) else item for item in value]
+        if not all(isinstance(item, str | int | float | None) for item in items):
+            raise wrong(key, "a list of names")
+        return tuple(str(item) for item in items if item not in (None, ""))
 
     def help_lines(key: str) -> dict[str, str]:
         value = data.get(key)
         if isinstance(value, Mapping):
-            return {str(name): str(line or "") for name, line in value.items()}
+            if not all(isinstance(line, str | None) for line in value.values()):
+                raise wrong(key, "names with one line of help each")
+            return {str(name): line or "" for name, line in value.items()}
         return dict.fromkeys(names(key), "")
 
     def profiles() -> tuple[Mapping[str, Any], ...]:
@@ -148,19 +172,26 @@ def parse_manifest(
         blocks = value if isinstance(value, list) else [] if value is None else [value]
         if not all(isinstance(block, Mapping) for block in blocks):
             raise wrong("profile", "a mapping or a list of mappings")
-        return tuple({"name": name, **block} for block in blocks)
+        try:
+            plain = json.loads(json.dumps(_plain(blocks, [MAX_VALUES])))
+        except (TypeError, ValueError, RecursionError) as error:
+            message = f"{path}: profile cannot be used: {error}"
+            raise ConfigError(message, path=path, key="profile", hint="correct the manifest") from error
+        return tuple({"name": name, **block} for block in plain)
 
-    name = data.get("name")
-    if name is not None and not isinstance(name, str):
+    if not isinstance(data.get("name", ""), str):
         raise wrong("name", "text; put a bare number in quotes")
     name = text("name", default_name)
+    if not NAME.fullmatch(name):
+        message = f"{path}: name {name[:80]!r} may hold letters, digits, '.', '_', '-' and one '/', 64 at most"
+        raise ConfigError(message, path=path, key="name", hint="choose another name")
     kind = text("kind", "model-provider" if data.get("profile") is not None else default_kind).lower()
     author = data.get("author")
     return Manifest(
         name=name,
         version=text("version"),
         description=text("description"),
-        author=", ".join(str(part) for part in author.values()) if isinstance(author, Mapping) else text("author"),
+        author=", ".join(_words(author)) if isinstance(author, Mapping) else text("author"),
         kind=kind if kind in KINDS else "standalone",
         default_on=data.get("default") not in (False, "off"),
         requires_env=names("requires_env"),
@@ -170,3 +201,28 @@ def parse_manifest(
         tools=names("provides_tools"),
         profiles=profiles(),
     )
+
+
+def _words(values: Mapping[str, Any]) -> list[str]:
+    return [value for value in values.values() if isinstance(value, str)]
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    """``value`` in JSON's types; refuses one that unfolds to too much.
+
+    Raises:
+        ValueError: It holds more than ``left[0]`` values.
+        TypeError: It holds what JSON cannot.
+    """
+    left[0] -= 1
+    if left[0] < 0:
+        message = f"it holds more than {MAX_VALUES} values"
+        raise ValueError(message)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, left) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, left) for item in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    message = f"it holds a {type(value).__name__}"
+    raise TypeError(message)

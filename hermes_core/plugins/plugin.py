@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from hermes_core.config.environment import stamp
 
+if TYPE_CHECKING:
+    from hermes_core.config.environment import Stamp
     from hermes_core.plugins.installed import Entry
     from hermes_core.plugins.manifest import Manifest
 
@@ -26,26 +28,26 @@ class Plugin:
         tier: One of ``TIERS``.
         order: Place in discovery order; unique.
         manifest: What it says of itself.
-        folder: The directory, or single file, it is loaded from; None for an installed package.
+        location: The directory, or single file, it is loaded from; ``""`` for an installed package.
         entry_point: What an installed package points to; None for a directory.
-        group: The entry-point group; ``""`` for a directory.
         state: ``off``, ``ready``, ``loaded`` or ``failed``.
         reason: Why it is off or failed.
         remedy: The command or edit that changes that.
         module: The name a folder is imported under, once it is.
+        may_retry: Whether it failed in an earlier process only, and may be tried again in this one.
     """
 
     key: str
     tier: str
-    order: int
     manifest: Manifest
-    folder: Path | None = None
+    order: int = 0
+    location: str = ""
     entry_point: Entry | None = field(default=None, repr=False)
-    group: str = ""
     state: str = "ready"
     reason: str = ""
     remedy: str = ""
     module: str = ""
+    may_retry: bool = False
 
     @property
     def name(self) -> str:
@@ -73,14 +75,42 @@ class Plugin:
         return frozenset((self.key, self.name))
 
     @property
+    def group(self) -> str:
+        """The entry-point group; ``""`` for a directory."""
+        return self.entry_point.group if self.entry_point is not None else ""
+
+    @property
+    def code(self) -> str:
+        """The file that is executed when a directory or single file is imported."""
+        return self.location if self.location.endswith(".py") else f"{self.location}{os.sep}__init__.py"
+
+    @property
     def is_data(self) -> bool:
         """Whether it is a folder without code: its manifest is all there is."""
-        return self.folder is not None and self.folder.is_dir() and not (self.folder / "__init__.py").exists()
+        return bool(self.location) and os.path.isdir(self.location) and not os.path.exists(self.code)
 
     @property
     def is_active(self) -> bool:
         """Whether it may load, or has loaded."""
-        return self.state in ("ready", "loaded")
+        return self.state == "loaded" or self.is_untried
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether it may load, and nothing was tried in this process."""
+        return self.state == "ready" or self.may_retry
+
+    @property
+    def identity(self) -> str:
+        """What the index knows its code by."""
+        return self.location or ":".join((self.entry_point or ())[:3])
+
+    def code_stamps(self) -> list[Stamp]:
+        """What changes when its code does, as far as that can be told cheaply."""
+        if self.entry_point is None:
+            return [stamp(self.location), stamp(self.code)]
+        from hermes_core.plugins.discovery import module_file
+
+        return [stamp(module_file(self.entry_point.module))]
 
     @cached_property
     def version(self) -> str:
@@ -92,6 +122,7 @@ class Plugin:
         """Distribution and version, or path (a link with its target)."""
         if self.entry_point is not None:
             return f"{self.entry_point.distribution} {self.entry_point.version}"
-        if self.folder is None:
+        if not self.location:
             return "this program"
-        return f"{self.folder} -> {self.folder.resolve()}" if self.folder.is_symlink() else str(self.folder)
+        linked = os.path.islink(self.location)
+        return f"{self.location} -> {os.path.realpath(self.location)}" if linked else self.location

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
 
     import pluggy
 
+    from hermes_core.plugins.index import Index
     from hermes_core.plugins.plugin import Plugin
 
 log = logging.getLogger(__name__)
+
+SLOW_SECONDS = 1.0
+"""Loading a plugin should take less; one that takes longer is named."""
 
 TRYFIRST, PLAIN, TRYLAST = range(3)
 """Pluggy's bands, in the order they are called."""
@@ -60,10 +65,12 @@ class PluginRegistry:
     Args:
         plugins: All rows, lowest tier first, their states set.
         services: What contexts need of the host.
+        index: Remembers what was learned of plugins by loading them.
     """
 
-    def __init__(self, plugins: Sequence[Plugin], services: HostServices) -> None:
+    def __init__(self, plugins: Sequence[Plugin], services: HostServices, index: Index) -> None:
         self.plugins = list(plugins)
+        self.index = index
         self.generation = 0
         self._services = services
         self.lock = threading.RLock()
@@ -109,7 +116,7 @@ class PluginRegistry:
     def need(self, surface: str) -> None:
         """Load every plugin that may answer ``surface`` and has not been tried yet."""
         for plugin in self.plugins:
-            if plugin.state == "ready" and plugin.manifest.may_answer(surface):
+            if plugin.is_untried and plugin.manifest.may_answer(surface):
                 self.load(plugin)
 
     def load(self, plugin: Plugin) -> bool:
@@ -121,7 +128,7 @@ class PluginRegistry:
         with self.lock:
             if plugin.state == "loaded":
                 return True
-            if plugin.state != "ready" or plugin in self._loading or plugin.is_data:
+            if not plugin.is_untried or plugin in self._loading or plugin.is_data:
                 return False
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
@@ -129,13 +136,16 @@ class PluginRegistry:
                 plugin.remedy = f"hermes plugins disable {shadow.key}"
                 return False
             self._loading.add(plugin)
+            started = time.monotonic()
             try:
                 self._load(plugin)
             except BaseException as error:
                 self._contexts.pop(plugin, None)
+                self._failed(plugin, error, time.monotonic() - started)
                 if isinstance(error, KeyboardInterrupt):
                     raise
-                self._failed(plugin, error)
+            else:
+                self._loaded(plugin, time.monotonic() - started)
             finally:
                 self._loading.discard(plugin)
                 self.changed()
@@ -217,7 +227,16 @@ class PluginRegistry:
         reason = redact(f"{place} raised {describe(error)}")
         if plugin.reason != reason:
             plugin.reason = reason
-            log.warning("plugin failed plugin=%s source=%s %s", plugin.key, plugin.source, reason)
+            warn_once("plugin failed plugin=%s source=%s %s", plugin.key, plugin.source, reason)
+
+    def recall_failures(self) -> None:
+        """Show what failed in an earlier process as failed; it is tried again when it is needed."""
+        for plugin in self.plugins:
+            if plugin.state == "ready" and self.index.knows("failures", plugin.identity):
+                failure = self.index.recall("failures", plugin.identity, plugin.code_stamps(), list)
+                if failure is not None and len(failure) == 2:
+                    plugin.state, plugin.may_retry = "failed", True
+                    plugin.reason, plugin.remedy = map(str, failure)
 
     def unload_all(self) -> None:
         """Run every plugin's ``on_unload``, last registered first, and drop the modules of folders."""
@@ -241,8 +260,13 @@ class PluginRegistry:
         with leaving_nothing_on_failure(plugin), running(context):
             take_up(import_target(plugin, context), context)
             self._commit(plugin, context)
-        plugin.state, plugin.reason, plugin.remedy = "loaded", "", ""
-        log.debug("plugin loaded plugin=%s source=%s", plugin.key, plugin.source)
+
+    def _loaded(self, plugin: Plugin, seconds: float) -> None:
+        plugin.state, plugin.reason, plugin.remedy, plugin.may_retry = "loaded", "", "", False
+        self.index.forget("failures", plugin.identity)
+        log.debug("plugin loaded plugin=%s source=%s seconds=%.2f", plugin.key, plugin.source, seconds)
+        if seconds > SLOW_SECONDS:
+            warn_once("plugin slow to load plugin=%s source=%s seconds=%.1f", plugin.key, plugin.source, seconds)
 
     def _commit(self, plugin: Plugin, context: PluginContext) -> None:
         """Hand the plugin's objects to pluggy; on a breach of the contract, none of them stays."""
@@ -278,10 +302,13 @@ class PluginRegistry:
                 message = f"plugin {plugin.key!r}: {hook} {problem}"
                 raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
 
-    def _failed(self, plugin: Plugin, error: BaseException) -> None:
-        plugin.state, plugin.reason = "failed", redact(describe(error))
+    def _failed(self, plugin: Plugin, error: BaseException, seconds: float) -> None:
+        after = f" after {seconds:.0f} s" if seconds > SLOW_SECONDS else ""
+        plugin.state, plugin.reason, plugin.may_retry = "failed", redact(describe(error)) + after, False
         plugin.remedy = (isinstance(error, HermesError) and error.hint) or f"hermes plugins disable {plugin.key}"
-        log.warning("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
+        self.index.remember("failures", plugin.identity, plugin.code_stamps(), [plugin.reason, plugin.remedy])
+        self.index.save()
+        warn_once("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
         log.debug("plugin failed to load plugin=%s", plugin.key, exc_info=error)
 
     def _winner(self, key: str) -> Plugin | None:
@@ -297,3 +324,14 @@ class PluginRegistry:
     @staticmethod
     def _pluggy_name(plugin: Plugin) -> str:
         return f"{plugin.order}:{plugin.key}"
+
+
+_warned: set[str] = set()
+
+
+def warn_once(message: str, *values: object) -> None:
+    """Log a warning, once a process."""
+    text = message % values
+    if text not in _warned:
+        _warned.add(text)
+        log.warning("%s", text)

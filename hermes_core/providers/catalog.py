@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
+from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.manifest import PROFILES
-from hermes_core.plugins.registry import call_position
+from hermes_core.plugins.registry import PLAIN, call_position
 from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
 
 if TYPE_CHECKING:
@@ -39,14 +42,14 @@ class Claim(NamedTuple):
     Attributes:
         name: The name claimed, in lower case.
         position: Its place in call order.
-        data: What the manifest declares; empty for a profile that only code offers.
+        data: What the manifest declares, or an earlier process learned; empty once the code has offered it.
         profile: What the plugin's code offers, once it is loaded.
     """
 
     name: str
     plugin: Plugin
     position: tuple[int, int, int]
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = MappingProxyType({})
     profile: ProviderProfile | None = None
 
 
@@ -83,7 +86,8 @@ class ProviderCatalog:
         self._claims: dict[str, list[Claim]] = {}
         self._aliases: dict[str, str] = {}
         self._profiles: dict[str, ProviderProfile | None] = {}
-        self._rows: list[ProviderRow] = []
+        self._rows: list[ProviderRow] | None = None
+        self._declared: dict[Plugin, list[Claim]] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
         """The profile that wins ``name``, an alias, or None; case and outer blanks do not count."""
@@ -120,6 +124,8 @@ class ProviderCatalog:
         """The winners, by name, as far as they can be told without importing them."""
         with self._lock:
             self._refresh()
+            if self._rows is None:
+                self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
             return iter(self._rows)
 
     def tiers(self, name: str) -> set[str]:
@@ -156,30 +162,59 @@ class ProviderCatalog:
             return
         for plugin in self._registry.plugins:
             manifest = plugin.manifest
-            if plugin.state == "ready" and not manifest.profiles and manifest.may_answer(PROFILES):
+            undeclared = plugin.is_untried and not manifest.profiles and manifest.may_answer(PROFILES)
+            if undeclared and self._learned(plugin) is None:
                 self._registry.load(plugin)
         self._generation = self._registry.generation
-        claims = sorted(self._collect(), key=lambda claim: claim.position)
-        self._claims, self._profiles, self._aliases = {}, {}, {}
+        self._claims, self._aliases, self._profiles, self._rows = {}, {}, {}, None
+        claims = sorted(self._collect(), key=attrgetter("position"))
         for claim in claims:
             self._claims.setdefault(claim.name, []).append(claim)
         for claim in claims:
-            for alias in self._fields(claim)["aliases"]:
-                self._aliases.setdefault(str(alias).strip().lower(), claim.name)
-        self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
+            if claim.profile is not None or "aliases" in claim.data or "extends" in claim.data:
+                for alias in self._fields(claim)["aliases"]:
+                    self._aliases.setdefault(str(alias).strip().lower(), claim.name)
+        self._registry.index.save()
 
     def _collect(self) -> Iterator[Claim]:
-        offered: set[Plugin] = set()
+        offered: dict[Plugin, list[Claim]] = {}
         for impl, profiles in self._registry.offers(PROFILES, load=False):
+            claims = offered.setdefault(impl.plugin, [])
             for profile in reversed([*profiles]):  # of one plugin, too, the last one registered wins
-                offered.add(impl.plugin)
                 name = str(profile.name).strip().lower()
-                yield Claim(name=name, plugin=impl.plugin, position=impl.position, data={}, profile=profile)
+                claims.append(Claim(name, impl.plugin, impl.position, profile=profile))
         for plugin in self._registry.plugins:
-            if plugin.is_active and plugin not in offered:
-                for data in plugin.manifest.profiles:
-                    name = str(data["name"]).strip().lower()
-                    yield Claim(name=name, plugin=plugin, position=call_position(plugin.rank), data=data)
+            if plugin.state == "loaded" and not plugin.manifest.profiles:
+                self._learn(plugin, offered.get(plugin, []))
+            if offered.get(plugin):
+                yield from offered[plugin]
+            elif plugin.is_active:
+                yield from self._told(plugin)
+
+    def _told(self, plugin: Plugin) -> list[Claim]:
+        """What a plugin claims by its manifest, or is known to claim from an earlier process."""
+        if plugin not in self._declared:
+            declared = [(data, PLAIN) for data in plugin.manifest.profiles]
+            told: Sequence[tuple[Mapping[str, Any], int]] = declared or self._learned(plugin) or []
+            self._declared[plugin] = [
+                Claim(str(data["name"]).strip().lower(), plugin, call_position(plugin.rank, band), data)
+                for data, band in told
+            ]
+        return self._declared[plugin]
+
+    def _learned(self, plugin: Plugin) -> list[tuple[dict[str, Any], int]] | None:
+        """The profiles a plugin that declares none was found to offer, each with its band; None if never asked."""
+        index = self._registry.index
+        if not index.knows("profiles", plugin.identity):
+            return None
+        return index.recall("profiles", plugin.identity, plugin.code_stamps(), _told_profiles)
+
+    def _learn(self, plugin: Plugin, claims: list[Claim]) -> None:
+        """Remember what it offers, so that its names need no import the next time."""
+        fields = [(self._fields(claim) | {"name": claim.name}, claim.position[0]) for claim in claims]
+        told = _told_profiles(json.loads(json.dumps(fields, default=str)))
+        if plugin.identity and told != self._learned(plugin):
+            self._registry.index.remember("profiles", plugin.identity, plugin.code_stamps(), told)
 
     def _first_working(self, claims: Sequence[Claim]) -> ProviderProfile | None:
         """The profile of the first claim that can keep what it claims."""
@@ -207,6 +242,8 @@ class ProviderCatalog:
                 for profile in reversed([*profiles]):
                     if str(profile.name).strip().lower() == claim.name:
                         return profile  # type: ignore[no-any-return]
+        if not claim.plugin.manifest.profiles:  # it used to offer it; what it offers now is collected next
+            return None
         message = f"the manifest declares it, but the code does not offer it ({claim.plugin.source})"
         raise ConfigError(message, path=claim.plugin.source, key="profile", hint="offer it, or drop the profile: block")
 
@@ -265,6 +302,11 @@ class ProviderCatalog:
         for key in _TUPLES:
             found[key] = tuple(str(item) for item in found.get(key, ()))
         return ProviderRow(**{**found, "name": claim.name}, plugin=claim.plugin.key, tier=claim.plugin.tier)
+
+
+def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
+    """What the index holds of a plugin's profiles."""
+    return [({**data, "name": str(data["name"])}, int(band)) for data, band in held]
 
 
 def _would_claim(plugin: Plugin, name: str) -> bool:
