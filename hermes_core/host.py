@@ -74,7 +74,8 @@ class Host:
         project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
         index = Index(home / "cache" / "plugins.json")
         rows = discover(home, index, project)
-        activation = Activation.of(self.config(), environment)
+        activation = Activation.of(config_file, environment, index)
+        index.save()
         for row in rows:
             if row.state != "failed":
                 activation.apply(row)

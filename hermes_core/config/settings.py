@@ -180,9 +180,18 @@ class ConfigFile:
         self._stamps: tuple[Stamp, Stamp] | None = None
         self._references: dict[str, str] = {}
 
+    @property
+    def is_file_alone(self) -> bool:
+        """Whether the files say everything: no program's overlay, and no ``${NAME}`` seen so far."""
+        return not self._overlay and not self._references
+
+    def stamps(self) -> tuple[Stamp, Stamp]:
+        """What changes when a file does."""
+        return stamp(self.path), stamp(self._managed)
+
     def current(self) -> Config:
         """The configuration as it is now; the same object until a file or a ``${NAME}`` changes."""
-        stamps = stamp(self.path), stamp(self._managed)
+        stamps = self.stamps()
         if stamps != self._stamps or any(self._look_up(name) != old for name, old in self._references.items()):
             self._current, self._stamps = self._read(), stamps
         return self._current

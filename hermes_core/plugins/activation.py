@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
-    from hermes_core.config.settings import Config
+    from hermes_core.config.settings import ConfigFile
+    from hermes_core.plugins.index import Index
     from hermes_core.plugins.plugin import Plugin
 
 NATIVE_GROUP = "hermes"
@@ -14,6 +15,11 @@ NATIVE_GROUP = "hermes"
 
 def _listed(value: Any) -> frozenset[str]:
     return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, list) else frozenset()
+
+
+def _said(held: list[Any]) -> tuple[frozenset[str], frozenset[str], str]:
+    enabled, disabled, memory = held
+    return _listed(enabled), _listed(disabled), str(memory)
 
 
 class Activation(NamedTuple):
@@ -26,12 +32,24 @@ class Activation(NamedTuple):
     autoload: bool = True
 
     @classmethod
-    def of(cls, config: Config, environment: Environment) -> Activation:
-        """Read it from where it is written; a malformed list counts as empty."""
+    def of(cls, file: ConfigFile, environment: Environment, index: Index) -> Activation:
+        """Read it from where it is written; a malformed list counts as empty.
+
+        What the files say is remembered until they change, so that a start need not parse them.
+        """
+        held = index.recall("activation", str(file.path), file.stamps(), _said) if file.is_file_alone else None
+        if held is None:
+            config = file.current()
+            held = (
+                _listed(config.get("plugins", "enabled")),
+                _listed(config.get("plugins", "disabled")),
+                config.text("memory", "provider"),
+            )
+            if file.is_file_alone and config.error is None:
+                said = [sorted(held[0]), sorted(held[1]), held[2]]
+                index.remember("activation", str(file.path), file.stamps(), said)
         return cls(
-            enabled=_listed(config.get("plugins", "enabled")),
-            disabled=_listed(config.get("plugins", "disabled")),
-            memory=config.text("memory", "provider"),
+            *held,
             safe_mode=environment.flag("HERMES_SAFE_MODE"),
             autoload=not environment.flag("HERMES_DISABLE_PLUGIN_AUTOLOAD"),
         )
@@ -41,13 +59,13 @@ class Activation(NamedTuple):
         enable = f"hermes plugins enable {plugin.key}"
         if self.safe_mode and plugin.tier != "bundled":
             return "safe mode loads bundled plugins alone", "unset HERMES_SAFE_MODE"
-        if plugin.ids & self.disabled:
+        if plugin.key in self.disabled or plugin.name in self.disabled:
             return "disabled via config", enable
         if plugin.kind == "exclusive":
             if self.memory in {plugin.name, plugin.key, plugin.key.rpartition("/")[2]}:
                 return "", ""
             return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
-        if plugin.ids & self.enabled or plugin.kind == "model-provider":
+        if plugin.kind == "model-provider" or plugin.key in self.enabled or plugin.name in self.enabled:
             return "", ""
         if plugin.tier == "bundled":
             return ("", "") if plugin.manifest.default_on else ("off by default", enable)

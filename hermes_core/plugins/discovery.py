@@ -51,7 +51,6 @@ def discover(home: Path, index: Index, project: Path | None = None) -> list[Plug
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
     for order, row in enumerate(rows):
         row.order = order
-    index.save()
     return rows
 
 

@@ -49,7 +49,7 @@ class Index:
         ``build`` makes the value of what the file holds; when it cannot, nothing was remembered.
         """
         held = self._held.get(kind, {}).get(key)
-        if held is None or held[0] != [list(stamp) if stamp else None for stamp in stamps]:
+        if held is None or held[0] != _flat(stamps):
             return None
         try:
             return build(held[1])
@@ -62,7 +62,7 @@ class Index:
 
     def remember(self, kind: str, key: str, stamps: Sequence[Stamp], value: Any) -> None:
         """Keep ``value``, any JSON but null, for as long as the stamps stay the same."""
-        held = [[list(stamp) if stamp else None for stamp in stamps], value]
+        held = [_flat(stamps), value]
         self._held.setdefault(kind, {})[key] = held
         self._changed.setdefault(kind, {})[key] = held
 
@@ -82,6 +82,14 @@ class Index:
         for kind, entries in held.items():
             held[kind] = {key: entry for key, entry in entries.items() if entry is not None and _is_there(key)}
         _write(self._path, {"format": FORMAT, "kinds": held})
+
+
+def _flat(stamps: Sequence[Stamp]) -> list[int]:
+    """Stamps as JSON can hold and compare them."""
+    flat: list[int] = []
+    for stamp in stamps:
+        flat += stamp or (0, 0, 0)
+    return flat
 
 
 def _is_there(key: str) -> bool:

@@ -68,7 +68,7 @@ class Verdict(NamedTuple):
     remedy: str = ""
 
 
-_ROW_FIELDS = [name for name in ProviderRow._fields if name not in ("plugin", "tier")]
+_ROW_FIELDS = dict.fromkeys(name for name in ProviderRow._fields if name not in ("plugin", "tier"))
 _TUPLES = ("aliases", "env_vars")
 
 
@@ -88,6 +88,7 @@ class ProviderCatalog:
         self._profiles: dict[str, ProviderProfile | None] = {}
         self._rows: list[ProviderRow] | None = None
         self._declared: dict[Plugin, list[Claim]] = {}
+        self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
         """The profile that wins ``name``, an alias, or None; case and outer blanks do not count."""
@@ -204,10 +205,13 @@ class ProviderCatalog:
 
     def _learned(self, plugin: Plugin) -> list[tuple[dict[str, Any], int]] | None:
         """The profiles a plugin that declares none was found to offer, each with its band; None if never asked."""
-        index = self._registry.index
-        if not index.knows("profiles", plugin.identity):
-            return None
-        return index.recall("profiles", plugin.identity, plugin.code_stamps(), _told_profiles)
+        if plugin not in self._remembered:
+            index, key = self._registry.index, plugin.identity
+            known = index.knows("profiles", key)
+            self._remembered[plugin] = (
+                index.recall("profiles", key, plugin.code_stamps(), _told_profiles) if known else None
+            )
+        return self._remembered[plugin]
 
     def _learn(self, plugin: Plugin, claims: list[Claim]) -> None:
         """Remember what it offers, so that its names need no import the next time."""
@@ -215,6 +219,7 @@ class ProviderCatalog:
         told = _told_profiles(json.loads(json.dumps(fields, default=str)))
         if plugin.identity and told != self._learned(plugin):
             self._registry.index.remember("profiles", plugin.identity, plugin.code_stamps(), told)
+            self._remembered[plugin] = told
 
     def _first_working(self, claims: Sequence[Claim]) -> ProviderProfile | None:
         """The profile of the first claim that can keep what it claims."""
@@ -284,8 +289,9 @@ class ProviderCatalog:
         """A claim's row fields, those it extends included, without importing anything."""
         if claim.profile is not None:
             return {key: getattr(claim.profile, key) for key in _ROW_FIELDS if hasattr(claim.profile, key)}
+        data = claim.data
+        base = data.get("extends")
         found: dict[str, Any] = {"aliases": ()}
-        base = claim.data.get("extends")
         if base is not None:
             word = str(base).strip().lower()
             for other in self._claims.get(word, ()):
@@ -294,14 +300,17 @@ class ProviderCatalog:
                     if word != claim.name:
                         found["aliases"] = ()
                     break
-        return found | {key: claim.data[key] for key in _ROW_FIELDS if key in claim.data}
+        found.update((key, value) for key, value in data.items() if key in _ROW_FIELDS)
+        return found
 
     def _row(self, claims: Sequence[Claim]) -> ProviderRow:
         claim = next((claim for claim in claims if claim.plugin.is_active), claims[0])
-        found = {key: value for key, value in self._fields(claim).items() if value is not None or key == "auto_rank"}
+        found = self._fields(claim)
         for key in _TUPLES:
-            found[key] = tuple(str(item) for item in found.get(key, ()))
-        return ProviderRow(**{**found, "name": claim.name}, plugin=claim.plugin.key, tier=claim.plugin.tier)
+            if key in found:
+                found[key] = tuple(map(str, found[key] or ()))
+        found["name"], found["plugin"], found["tier"] = claim.name, claim.plugin.key, claim.plugin.tier
+        return ProviderRow(**found)
 
 
 def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
