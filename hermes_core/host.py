@@ -17,6 +17,7 @@ from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins import current
 from hermes_core.plugins.activation import Activation
+from hermes_core.plugins.debug import open_logs
 from hermes_core.plugins.discovery import discover
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
@@ -71,15 +72,9 @@ class Host:
         self._said: set[str] = set()
         self._allow_downloads = allow_downloads
         self._closed = False
-        project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
-        index = Index(home / "cache" / "plugins.json")
-        rows = discover(home, index, project)
-        activation = Activation.of(config_file, environment, index)
-        index.save()
-        for row in rows:
-            if row.state != "failed":
-                activation.apply(row)
-        self._registry = PluginRegistry(rows, self, index)
+        open_logs(environment)
+        self._index = Index(home / "cache" / "plugins.json")
+        self._registry = PluginRegistry(self._found(), self, self._index)
         self._registry.recall_failures()
 
     @classmethod
@@ -145,6 +140,41 @@ class Host:
             message = f"no plugin {name!r}{near(name, (word for row in self.plugins for word in row.ids))}"
             raise PluginError(message, plugin=name, hint="run `hermes plugins list`")
         return row
+
+    def reload(self, name: str) -> Plugin:
+        """Unload a plugin, look at its folder or package anew, and load it if it may; its new row.
+
+        What it registered is taken back first. A plugin that has come since is found, one that has
+        gone is dropped. When loading fails, the row says why, and nothing of the plugin stays.
+
+        Raises:
+            PluginError: There is no such plugin, or no longer.
+        """
+        found = self._found()
+        old = self._registry.find(name)
+        new = next((row for row in found if old is None and name in row.ids), None)
+        if old is not None:
+            new = next((row for row in found if (row.key, row.tier) == (old.key, old.tier)), None)
+        if old is not None or new is not None:
+            self._registry.replace(old, new)
+        if new is None:
+            return self.plugin(name)
+        self._index.forget("failures", new.identity)
+        self._index.forget("profiles", new.identity)
+        self._registry.load(new)
+        self._index.save()
+        return new
+
+    def _found(self) -> list[Plugin]:
+        """Every plugin there is now, as far as it may load."""
+        project = Path.cwd() if self.environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
+        rows = discover(self.home, self._index, project)
+        activation = Activation.of(self._config_file, self.environment, self._index)
+        self._index.save()
+        for row in rows:
+            if row.state != "failed":
+                activation.apply(row)
+        return rows
 
     @cached_property
     def providers(self) -> ProviderCatalog:

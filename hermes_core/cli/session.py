@@ -7,7 +7,7 @@ from logging.handlers import RotatingFileHandler
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.paths import get_hermes_home
-from hermes_core.config.redact import redact
+from hermes_core.config.redact import RedactingFormatter
 from hermes_core.host import Host
 
 if TYPE_CHECKING:
@@ -29,17 +29,12 @@ def send_warnings_to(home: Path) -> None:
     if logger.handlers:
         return
     shown = logging.StreamHandler()
-    shown.setFormatter(_Redacting("warning: %(message)s"))
+    shown.setFormatter(RedactingFormatter("warning: %(message)s"))
     kept = _ErrorLog(home)
-    kept.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    kept.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for handler in (shown, kept):
         handler.setLevel(logging.WARNING)
         logger.addHandler(handler)
-
-
-class _Redacting(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
 
 
 class _ErrorLog(RotatingFileHandler):

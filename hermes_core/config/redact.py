@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 REDACTED = "[redacted]"
 _MINIMUM_LENGTH = 4  # a shorter value would blank ordinary words, and is no usable key either
 
@@ -26,3 +28,10 @@ def redact(text: str) -> str:
         if secret in text:
             text = text.replace(secret, REDACTED)
     return text
+
+
+class RedactingFormatter(logging.Formatter):
+    """Formats a log record, its traceback included, without any secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))

@@ -12,7 +12,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.config.redact import redact
+from hermes_core.config.redact import RedactingFormatter, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ class HomeLog(RotatingFileHandler):
             home / "logs" / "agent.log", maxBytes=max_bytes, backupCount=backups, encoding="utf-8", delay=True
         )
         self.home = str(home)
-        self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         self._broken = False
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -124,11 +124,6 @@ class HomeLog(RotatingFileHandler):
         """Say so once, and stop trying."""
         self._broken = True
         logging.getLogger(__name__).warning("cannot write the audit log path=%s", self.baseFilename)
-
-
-class _Redacting(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
 
 
 _attached: dict[str, tuple[HomeLog, int]] = {}

@@ -44,17 +44,17 @@ def leaving_nothing_on_failure(plugin: Plugin) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        forget_modules(plugin, before)
+        root = plugin.module if plugin.entry_point is None else plugin.entry_point.module.partition(".")[0]
+        forget_modules(root, keep=before)
+        plugin.module = ""
         raise
 
 
-def forget_modules(plugin: Plugin, keep: set[str]) -> None:
-    """Take the plugin's own modules, but for those in ``keep``, out of ``sys.modules``."""
-    root = plugin.module or (plugin.entry_point.module.partition(".")[0] if plugin.entry_point is not None else "")
+def forget_modules(root: str, keep: set[str]) -> None:
+    """Take a module, and those below it, out of ``sys.modules``, but for those in ``keep``."""
     for name in [*sys.modules]:
         if root and name not in keep and (name == root or name.startswith(f"{root}.")):
             del sys.modules[name]
-    plugin.module = ""
 
 
 def _import_location(plugin: Plugin) -> ModuleType:

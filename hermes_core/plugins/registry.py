@@ -14,6 +14,7 @@ from hermes_core.errors import HermesError, PluginContractError, describe, near
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
 from hermes_core.plugins.current import running
+from hermes_core.plugins.debug import trace
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 
@@ -77,7 +78,7 @@ class PluginRegistry:
         self._contexts: dict[Plugin, PluginContext] = {}
         self._loading: set[Plugin] = set()
         self._calls: dict[str, list[Implementation]] = {}
-        self._offered: dict[Callable[..., Any], Any] = {}
+        self._offered: dict[Plugin, dict[Callable[..., Any], Any]] = {}
         self._complete: dict[str, list[tuple[Implementation, Any]]] = {}
 
     @cached_property
@@ -201,10 +202,11 @@ class PluginRegistry:
                 self.need(hook)
             found = []
             for impl in self.implementations(hook):
-                if impl.function not in self._offered:
-                    self._offered[impl.function] = self._call(impl, hook)
-                if self._offered[impl.function] is not None:
-                    found.append((impl, self._offered[impl.function]))
+                offered = self._offered.setdefault(impl.plugin, {})
+                if impl.function not in offered:
+                    offered[impl.function] = self._call(impl, hook)
+                if offered[impl.function] is not None:
+                    found.append((impl, offered[impl.function]))
             if load:
                 self._complete[hook] = found
             return found
@@ -215,7 +217,9 @@ class PluginRegistry:
         try:
             with running(context):
                 value = impl.function(*[known[name] for name in impl.argnames])
-                return list(value) if isinstance(value, Iterator) else value
+                value = list(value) if isinstance(value, Iterator) else value
+            trace.debug("call hook=%s plugin=%s returned=%s", hook, impl.plugin.key, type(value).__name__)
+            return value
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - plugin boundary: the other plugins still answer
@@ -238,22 +242,48 @@ class PluginRegistry:
                     plugin.state, plugin.may_retry = "failed", True
                     plugin.reason, plugin.remedy = map(str, failure)
 
-    def unload_all(self) -> None:
-        """Run every plugin's ``on_unload``, last registered first, and drop the modules of folders."""
-        for plugin in reversed(self.plugins):
+    def unload(self, plugin: Plugin) -> None:
+        """Take back all that a loaded plugin offered, run its ``on_unload``, and drop its modules.
+
+        Callbacks run last registered first; one that raises is reported, and the others still run.
+        """
+        with self.lock:
             if plugin.state != "loaded":
-                continue
-            context = self.context(plugin)
+                return
+            context = self._contexts.pop(plugin)
             for callback in reversed(context.registrations.on_unload):
                 try:
                     with running(context):
                         callback()
                 except Exception as error:  # noqa: BLE001 - plugin boundary: the others still unload
                     self.blame(plugin, "on_unload", error)
-            if plugin.module:
-                forget_modules(plugin, set())
-            plugin.state = "ready"
-        self.changed()
+            for target in (*context.registrations.natives, context.registrations):
+                if self.pm.is_registered(target):
+                    self.pm.unregister(target)
+            self._offered.pop(plugin, None)
+            forget_modules(plugin.module, keep=set())
+            plugin.module, plugin.state = "", "ready"
+            self.changed()
+
+    def unload_all(self) -> None:
+        """Unload every plugin, last found first."""
+        for plugin in reversed(self.plugins):
+            self.unload(plugin)
+
+    def replace(self, old: Plugin | None, new: Plugin | None) -> None:
+        """Put a row in the place of another; None stands for none."""
+        with self.lock:
+            if old is None and new is not None:
+                new.order = max((plugin.order for plugin in self.plugins), default=0) + 1
+                self.plugins.append(new)
+                self.plugins.sort(key=lambda plugin: plugin.rank)
+            elif old is not None:
+                at = self.plugins.index(old)
+                self.unload(old)
+                self.plugins[at : at + 1] = [new] if new is not None else []
+                if new is not None:
+                    new.order = old.order
+            self.changed()
 
     def _load(self, plugin: Plugin) -> None:
         context = self.context(plugin)

@@ -27,6 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "show": "one plugin, with its manifest; it is not imported",
         "enable": "let a plugin load",
         "disable": "keep a plugin from loading",
+        "reload": "look at a plugin anew, load it, and say whether that works",
     }.items():
         one = actions.add_parser(action, help=line)
         one.add_argument("name", help="its key or name")
@@ -43,27 +44,26 @@ def run(args: Namespace) -> int:
             else:
                 print_rows(rows, COLUMNS)
             return 0
-        plugin = host.plugin(args.name)
-        if args.action != "show":
+        plugin = host.reload(args.name) if args.action == "reload" else host.plugin(args.name)
+        row = as_row(plugin)
+        if args.action in ("enable", "disable"):
             _switch(host, plugin, on=args.action == "enable")
-    if args.action != "show":
+    if args.action in ("enable", "disable"):
         with Host.load() as host:
-            plugin = host.plugin(plugin.key)
-        if not args.json:
-            print_text(f"{plugin.key}: {plugin.state}" + (f" ({plugin.reason})" if plugin.reason else ""))
-            return 0
-    row = as_row(plugin) | {"declares": sorted(plugin.manifest.surfaces)}
+            row = as_row(host.plugin(plugin.key))
     if args.json:
         print_json(row)
-    else:
+    elif args.action == "show":
         print_fields(row)
-    return 0
+    else:
+        print_text(f"{row['key']}: {row['state']}" + (f" ({row['reason']})" if row["reason"] else ""))
+    return int(args.action == "reload" and row["state"] == "failed")
 
 
 def as_row(plugin: Plugin) -> dict[str, Any]:
     """A plugin as a list shows it."""
     fields = ("name", "key", "kind", "tier", "source", "version", "state", "reason", "remedy", "description")
-    return {field: getattr(plugin, field) for field in fields}
+    return {field: getattr(plugin, field) for field in fields} | {"declares": sorted(plugin.manifest.surfaces)}
 
 
 def _switch(host: Host, plugin: Plugin, *, on: bool) -> None:

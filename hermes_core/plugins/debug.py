@@ -1,0 +1,32 @@
+"""Switches that show what the host does with plugins: ``HERMES_PLUGINS_DEBUG`` and ``HERMES_TRACE_HOOKS``."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from hermes_core.config.redact import RedactingFormatter
+
+if TYPE_CHECKING:
+    from hermes_core.config.environment import Environment
+
+SWITCHES = {
+    "HERMES_PLUGINS_DEBUG": ("hermes_core.plugins", "[plugins] %(message)s"),
+    "HERMES_TRACE_HOOKS": ("hermes_core.hooks", "[hooks] %(message)s"),
+}
+"""Variable → the logger it opens, and how its records look on standard error."""
+
+trace = logging.getLogger("hermes_core.hooks")
+
+
+def open_logs(environment: Environment) -> None:
+    """Show on standard error, tracebacks included, what the switches ask for; once a process."""
+    for variable, (name, form) in SWITCHES.items():
+        logger = logging.getLogger(name)
+        if environment.flag(variable) and not any(handler.name == variable for handler in logger.handlers):
+            handler = logging.StreamHandler()
+            handler.name = variable
+            handler.setFormatter(RedactingFormatter(form))
+            logger.addHandler(handler)
+            logger.setLevel(logging.DEBUG)
+            logger.propagate = False
