@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Index:
         self._path = path
         self._held = _read(path)
         self._changed: dict[str, dict[str, Any]] = {}
+        self._saving = threading.Lock()
 
     def recall(self, kind: str, key: str, stamps: Sequence[Stamp], build: Callable[[Any], T]) -> T | None:
         """What is remembered about ``key``, if it was remembered with the same stamps; else None.
@@ -73,12 +75,16 @@ class Index:
 
     def save(self) -> None:
         """Write what has changed since the last time; what lies in folders that are gone is dropped."""
-        if not self._changed:
+        with self._saving:
+            self._save()
+
+    def _save(self) -> None:
+        changed, self._changed = self._changed, {}
+        if not changed:
             return
         held = _read(self._path)
-        for kind, changes in self._changed.items():
+        for kind, changes in changed.items():
             held.setdefault(kind, {}).update(changes)
-        self._changed = {}
         for kind, entries in held.items():
             held[kind] = {key: entry for key, entry in entries.items() if entry is not None and _is_there(key)}
         _write(self._path, {"format": FORMAT, "kinds": held})

@@ -17,6 +17,7 @@ from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import trace
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
+from hermes_core.plugins.watch import LoadWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,6 +78,7 @@ class PluginRegistry:
         self.lock = threading.RLock()
         self._contexts: dict[Plugin, PluginContext] = {}
         self._loading: set[Plugin] = set()
+        self._watch = LoadWatch(SLOW_SECONDS, self._still_loading)
         self._calls: dict[str, list[Implementation]] = {}
         self._offered: dict[Plugin, dict[Callable[..., Any], Any]] = {}
         self._complete: dict[str, list[tuple[Implementation, Any]]] = {}
@@ -139,7 +141,8 @@ class PluginRegistry:
             self._loading.add(plugin)
             started = time.monotonic()
             try:
-                self._load(plugin)
+                with self._watch.over(plugin):
+                    self._load(plugin)
             except BaseException as error:
                 self._contexts.pop(plugin, None)
                 self._failed(plugin, error, time.monotonic() - started)
@@ -297,6 +300,7 @@ class PluginRegistry:
         log.debug("plugin loaded plugin=%s source=%s seconds=%.2f", plugin.key, plugin.source, seconds)
         if seconds > SLOW_SECONDS:
             warn_once("plugin slow to load plugin=%s source=%s seconds=%.1f", plugin.key, plugin.source, seconds)
+            self.index.save()
 
     def _commit(self, plugin: Plugin, context: PluginContext) -> None:
         """Hand the plugin's objects to pluggy; on a breach of the contract, none of them stays."""
@@ -331,6 +335,14 @@ class PluginRegistry:
             if problem:
                 message = f"plugin {plugin.key!r}: {hook} {problem}"
                 raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
+
+    def _still_loading(self, plugin: Plugin) -> None:
+        """Note it while it hangs: should the process be ended, the next list still says why."""
+        warn_once("plugin still loading after %g s plugin=%s source=%s", SLOW_SECONDS, plugin.key, plugin.source)
+        reason = f"was still loading after {SLOW_SECONDS:g} s, and never finished"
+        remedy = f"hermes plugins disable {plugin.key}"
+        self.index.remember("failures", plugin.identity, plugin.code_stamps(), [reason, remedy])
+        self.index.save()
 
     def _failed(self, plugin: Plugin, error: BaseException, seconds: float) -> None:
         after = f" after {seconds:.0f} s" if seconds > SLOW_SECONDS else ""
