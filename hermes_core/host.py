@@ -286,9 +286,9 @@ class Host:
             self._said.add(line)
             self._say_line(line)
 
-    def changed(self) -> None:
-        """A plugin has offered something more."""
-        self._registry.changed()
+    def offered_more(self, context: PluginContext) -> None:
+        """A plugin has registered something more."""
+        self._registry.offered_more(context)
 
     def _run_command(self, name: str, raw_args: str) -> str:
         from hermes_core.types.contributions import command_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hermes_hookspecs.markers import PROJECT
@@ -66,6 +66,8 @@ def _take(target: Any, context: PluginContext) -> bool:
 
 def implements_hooks(target: Any) -> bool:
     """Whether any of its members is marked ``@hookimpl``."""
+    if isinstance(target, ModuleType):
+        return any(hasattr(value, _MARK) for value in vars(target).values() if isinstance(value, FunctionType))
     return any(hasattr(inspect.getattr_static(target, name, None), _MARK) for name in dir(target))
 
 

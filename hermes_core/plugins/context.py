@@ -31,8 +31,8 @@ class HostServices(Protocol):
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin."""
 
-    def changed(self) -> None:
-        """A plugin that is already loaded has offered something more."""
+    def offered_more(self, context: PluginContext) -> None:
+        """A plugin has registered something more."""
 
 
 class PluginContext:
@@ -107,7 +107,7 @@ class PluginContext:
                 plugin=self.plugin_id,
             )
         )
-        self._host.changed()
+        self._host.offered_more(self)
 
     def register_cli_command(
         self,
@@ -131,7 +131,7 @@ class PluginContext:
                 plugin=self.plugin_id,
             )
         )
-        self._host.changed()
+        self._host.offered_more(self)
 
     def register_tool(
         self,
@@ -169,23 +169,23 @@ class PluginContext:
                 plugin=self.plugin_id,
             )
         )
-        self._host.changed()
+        self._host.offered_more(self)
 
     def register_hook(self, hook_name: str, callback: Callable[..., Any]) -> None:
         """Listen to a lifecycle event by its old name, such as ``on_session_end``."""
         self._callable("register_hook", "callback", callback)
         self.registrations.hooks.append((hook_name, callback))
-        self._host.changed()
+        self._host.offered_more(self)
 
     def register_provider(self, profile: Any) -> None:
         """Offer an LLM provider profile; a later one of the same name replaces an earlier one."""
         self.registrations.profiles.append(profile)
-        self._host.changed()
+        self._host.offered_more(self)
 
     def register_memory_provider(self, provider: Any) -> None:
         """Offer a memory provider; ``memory.provider`` decides whether it is used."""
         self.registrations.memory[str(provider.name)] = lambda: provider
-        self._host.changed()
+        self._host.offered_more(self)
 
     def on_unload(self, callback: Callable[[], object]) -> None:
         """Have ``callback`` called when the plugin is unloaded; the last one registered goes first."""

@@ -118,7 +118,7 @@ def _write(path: Path, value: object) -> None:
         path.parent.mkdir(exist_ok=True)  # no parents: looking at a home does not make one
         handle, name = tempfile.mkstemp(prefix=".index-", dir=path.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, separators=(",", ":"))
+            file.write(json.dumps(value, separators=(",", ":")))  # far quicker than json.dump
         os.replace(name, path)
     except OSError:
         return

@@ -169,7 +169,9 @@ def parse_manifest(
 
     def profiles() -> tuple[Mapping[str, Any], ...]:
         value = data.get("profile")
-        blocks = value if isinstance(value, list) else [] if value is None else [value]
+        if value is None:
+            return ()
+        blocks = value if isinstance(value, list) else [value]
         if not all(isinstance(block, Mapping) for block in blocks):
             raise wrong("profile", "a mapping or a list of mappings")
         try:

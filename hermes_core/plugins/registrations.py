@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from hermes_core.types.contributions import CliCommand, Command, Tool
 
 
+_HELD = {
+    "hermes_provider_profiles": "profiles",
+    "hermes_memory_providers": "memory",
+    "hermes_commands": "commands",
+    "hermes_tools": "tools",
+}
+"""Hook → the attribute that holds what the plugin offers by it."""
+
+
 class Registrations:
     """A plugin's ledger: filled while it loads, visible once loading has succeeded.
 
@@ -32,6 +41,10 @@ class Registrations:
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
+
+    def __dir__(self) -> list[str]:
+        """The hooks it has something for: pluggy looks at no others, which takes a tenth of the time."""
+        return [hook for hook, held in _HELD.items() if getattr(self, held)]
 
     @hookimpl
     def hermes_provider_profiles(self) -> list[Any]:

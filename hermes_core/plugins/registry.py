@@ -110,6 +110,14 @@ class PluginRegistry:
             self._contexts[plugin] = PluginContext(plugin, self._services)
         return self._contexts[plugin]
 
+    def offered_more(self, context: PluginContext) -> None:
+        """A plugin has registered something; one that is loaded already has it seen at once."""
+        with self.lock:
+            plugin = context.manifest
+            if plugin.state == "loaded" and self._contexts.get(plugin) is context:
+                self._expose(plugin, context)
+            self.changed()
+
     def changed(self) -> None:
         """Forget what was derived from registrations; they have changed."""
         self.generation += 1
@@ -304,19 +312,26 @@ class PluginRegistry:
 
     def _commit(self, plugin: Plugin, context: PluginContext) -> None:
         """Hand the plugin's objects to pluggy; on a breach of the contract, none of them stays."""
-        ledger = context.registrations
         registered: list[object] = []
         try:
-            for number, target in enumerate((*ledger.natives, ledger)):
-                if self.pm.is_registered(target):  # two entry points of one package may name one module
-                    continue
-                self._check_contract(plugin, target)
-                registered.append(target)
-                self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
+            for number, target in enumerate(context.registrations.natives):
+                if not self.pm.is_registered(target):  # two entry points of one package may name one module
+                    self._check_contract(plugin, target)
+                    registered.append(target)
+                    self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
+            self._expose(plugin, context)
         except BaseException:
             for target in filter(self.pm.is_registered, registered):
                 self.pm.unregister(target)
             raise
+
+    def _expose(self, plugin: Plugin, context: PluginContext) -> None:
+        """Hand the plugin's ledger to pluggy as it is now."""
+        ledger, name = context.registrations, f"{self._pluggy_name(plugin)}|ledger"
+        if self.pm.get_plugin(name) is ledger:
+            self.pm.unregister(ledger)
+        if dir(ledger):
+            self.pm.register(ledger, name=name)
 
     def _check_contract(self, plugin: Plugin, target: object) -> None:
         """Refuse what the host's own loop would skip or misread."""
