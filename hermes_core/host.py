@@ -290,12 +290,30 @@ class Host:
         """A plugin has registered something more."""
         self._registry.offered_more(context)
 
+    def explain_absence(self, name: str, shown: str, offers: Callable[[Manifest], Mapping[str, str]]) -> None:
+        """Raise an error that names the plugin which declares ``name`` but is off or failed, if there is one.
+
+        Args:
+            name: What is missing.
+            shown: How the user wrote it.
+            offers: Picks, from a manifest, the names of its kind.
+
+        Raises:
+            PluginError: Says why the plugin does not offer it, and what changes that.
+        """
+        for row in reversed(self.plugins):
+            if row.state in ("off", "failed") and name in offers(row.manifest):
+                message = f"{shown} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
+                raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
+
     def _run_command(self, name: str, raw_args: str) -> str:
         from hermes_core.types.contributions import command_name
 
+        self.config()  # so that no secret in it reaches the screen, whatever a command says
         commands = self.commands
         command = commands.get(command_name(name))
         if command is None:
+            self.explain_absence(command_name(name), f"/{command_name(name)}", lambda manifest: manifest.commands)
             message = f"no command /{command_name(name)}{near(command_name(name), commands)}"
             raise HermesError(message, hint="run `hermes run` to list the commands")
         with current.running(self.context(command.plugin)):

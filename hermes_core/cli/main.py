@@ -31,23 +31,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: 0
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    _make_output_robust()
     try:
-        return _run(words)
+        code = _run(words)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        fail(error, "cannot write the output: ")
+        return 1
     except HermesError as error:
         fail(error)
         return 1
+    return code
+
+
+def _make_output_robust() -> None:
+    """A stream that is closed takes everything; one with a narrow encoding shows the rest as escapes."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the rest of the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Nobody reads on, so what is still buffered must not fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(error: BaseException, place: str = "") -> None:
     """Tell the operator what went wrong, in a line or two, without any secret."""
     from hermes_core.config.redact import redact
 
-    print(f"error: {place}{redact(describe(error))}", file=sys.stderr)
+    print(f"error: {place}{' '.join(redact(describe(error)).split())}", file=sys.stderr)
     hint = getattr(error, "hint", "")
     if hint:
         print(f"hint: {redact(hint)}", file=sys.stderr)
@@ -59,10 +81,11 @@ def _run(words: list[str]) -> int:
         module = import_module(f"hermes_core.cli.commands.{chosen}")
         parser = argparse.ArgumentParser(prog=f"hermes {chosen}", description=f"{COMMANDS[chosen]}.")
         module.add_arguments(parser)
-        return int(module.run(parser.parse_args(words[1:])) or 0)
+        parse = parser.parse_intermixed_args if getattr(module, "INTERMIXED", False) else parser.parse_args
+        return int(module.run(parse(words[1:])) or 0)
     if chosen and not chosen.startswith("-"):
         return _run_plugin_command(chosen, words)
-    parser = _parser(_declared_commands())
+    parser = _parser({} if chosen == "--version" else _declared_commands())
     parser.parse_args(words)
     parser.print_help()
     return 0
@@ -96,22 +119,23 @@ def _run_plugin_command(name: str, words: list[str]) -> int:
     with open_host() as host:
         found = host.cli_commands
         if name not in found:
+            host.explain_absence(name, f"hermes {name}", lambda manifest: manifest.cli_commands)
             known = [*COMMANDS, *found]
             message = f"no command {name!r}{near(name, known)}"
             raise HermesError(message, hint="run `hermes --help`")
         command = found[name]
         parser = argparse.ArgumentParser(prog=f"hermes {name}", description=command.description or command.help)
-        command.setup_fn(parser)
-        if command.handler_fn is not None:
-            parser.set_defaults(func=command.handler_fn)
-        args = parser.parse_args(words[1:])
-        handler: Any = getattr(args, "func", None)
-        if handler is None:
-            parser.print_help()
-            return 2
         try:
+            command.setup_fn(parser)
+            if command.handler_fn is not None:
+                parser.set_defaults(func=command.handler_fn)
+            args = parser.parse_args(words[1:])
+            handler: Any = getattr(args, "func", None)
+            if handler is None:
+                parser.print_help()
+                return 2
             return int(handler(args) or 0)
-        except HermesError:
+        except (HermesError, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 - plugin boundary: its command failed, and is named
             fail(error, f"hermes {name} (plugin {command.plugin}): ")

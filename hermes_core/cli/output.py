@@ -38,7 +38,9 @@ def print_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Non
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):  # the first is what one types next, so it is never cut
+        table.add_column(column, no_wrap=number == 0, overflow="fold")
     for line in cells:
         table.add_row(*map(redact, line))
     Console().print(table)

@@ -7,6 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from hermes_core.config.redact import register_secret
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 log = logging.getLogger(__name__)
+
+SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""Variables that end so hold secrets."""
 
 Stamp = tuple[int, int, int] | None
 
@@ -83,5 +87,9 @@ class Environment:
         except OSError as error:
             log.warning("cannot read .env path=%s error=%s", self.path, error.strerror)
             return {}
-        values = dotenv_values(stream=io.StringIO(text), interpolate=False)
-        return {name: value for name, value in values.items() if value is not None}
+        read = dotenv_values(stream=io.StringIO(text), interpolate=False)
+        values = {name: value for name, value in read.items() if value is not None}
+        for name, value in values.items():
+            if name.upper().endswith(SECRET_ENDINGS):
+                register_secret(value.strip())
+        return values

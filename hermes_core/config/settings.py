@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import Environment, Stamp, stamp
-from hermes_core.errors import ConfigError
+from hermes_core.config.redact import register_secret
+from hermes_core.errors import ConfigError, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Tree = dict[str, Any]
+MAX_VALUES = 200_000
+MAX_DEPTH = 100
+_SECRET_KEYS = frozenset({"api_key", "apikey", "api", "token", "password", "secret", "access_token", "refresh_token"})
+_SECRET_MAPPINGS = frozenset({"default_headers", "extra_headers"})
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MODEL_NAMES = ("default", "model", "name")
 _MODEL_ALIASES = {
@@ -135,22 +140,30 @@ def read_yaml(path: Path) -> Tree:
         ConfigError: It cannot be read, is no YAML, or is no mapping; names the line.
         FileNotFoundError: There is no such file.
     """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        message = f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+        raise ConfigError(message, path=path, hint="make the file readable UTF-8; nothing in it was changed") from error
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8-sig"), loader)  # noqa: S506 - both loaders are the safe ones
-    except FileNotFoundError:
-        raise
+        tree = yaml.load(text, loader)  # noqa: S506 - both loaders are the safe ones
+        _check_size(tree, MAX_VALUES)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it is not YAML"
+        at = getattr(error, "position", None)
+        line = mark.line if mark else text.count("\n", 0, at) if isinstance(at, int) else None
+        place = "" if line is None else f", line {line + 1}"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML"
         message = f"cannot read {path}{place}: {problem}"
         raise ConfigError(message, path=path, hint="mend the file; nothing in it was changed") from error
-    except (OSError, ValueError, RecursionError) as error:
-        message = f"cannot read {path}: {getattr(error, 'strerror', None) or type(error).__name__}"
-        raise ConfigError(message, path=path, hint="make the file readable UTF-8; nothing in it was changed") from error
+    except (ValueError, RecursionError) as error:
+        message = f"cannot read {path}: {describe(error)}"
+        raise ConfigError(message, path=path, hint="mend the file; nothing in it was changed") from error
     if tree is None:
         return {}
     if not isinstance(tree, dict):
@@ -175,7 +188,7 @@ class ConfigFile:
         managed = Path(environment.get("HERMES_MANAGED_DIR") or "/etc/hermes")
         self._managed = managed / "config.yaml"
         self._environment = environment
-        self._overlay = dict(overlay or {})
+        self._layers: dict[str, Mapping[str, Any]] = {"user": {}, "overlay": dict(overlay or {}), "managed": {}}
         self._current = Config()
         self._stamps: tuple[Stamp, Stamp] | None = None
         self._references: dict[str, str] = {}
@@ -183,7 +196,7 @@ class ConfigFile:
     @property
     def is_file_alone(self) -> bool:
         """Whether the files say everything: no program's overlay, and no ``${NAME}`` seen so far."""
-        return not self._overlay and not self._references
+        return not self._layers["overlay"] and not self._references
 
     def stamps(self) -> tuple[Stamp, Stamp]:
         """What changes when a file does."""
@@ -204,24 +217,62 @@ class ConfigFile:
         return value
 
     def _read(self) -> Config:
-        tree: Tree = {}
+        """Merge the layers; one that cannot be read stands as it last could."""
+        error: ConfigError | None = None
         self._references = {}
-        for path, layer in ((self.path, "user"), (None, "overlay"), (self._managed, "managed")):
+        for layer, path in (("user", self.path), ("managed", self._managed)):
             try:
-                read = self._overlay if path is None else read_yaml(path)
+                self._layers[layer] = read_yaml(path)
             except FileNotFoundError:
-                continue
-            except ConfigError as error:
-                self._report(error, layer)
-                return Config(tree=self._current.tree or heal(self._overlay), error=error)
-            tree = merge(tree, expand(heal(read), self._remember))
-        return Config(tree=tree)
+                self._layers[layer] = {}
+            except ConfigError as broken:
+                self._report(broken)
+                error = error or broken
+        tree: Tree = {}
+        for layer in ("user", "overlay", "managed"):
+            tree = merge(tree, expand(heal(self._layers[layer]), self._remember))
+        _register_secrets(tree)
+        return Config(tree=tree, error=error)
 
-    def _report(self, error: ConfigError, layer: str) -> None:
+    def _report(self, error: ConfigError) -> None:
         log.warning("%s; the last good configuration stays in use, and no plugin override is allowed", error)
-        if layer == "user":
+        if error.path == str(self.path):
             backup = self.path.with_name(self.path.name + ".broken")
             try:
+                backup.touch(mode=0o600)
                 shutil.copyfile(self.path, backup)
             except OSError:
                 log.debug("no backup of the broken configuration path=%s", backup)
+
+
+def _check_size(node: Any, left: int, depth: int = 0) -> int:
+    """How many values are left of the ones a file may hold; aliases count wherever they stand.
+
+    Raises:
+        ValueError: There are too many, or they are nested too deep.
+    """
+    if left <= 0 or depth > MAX_DEPTH:
+        message = f"it holds more than {MAX_VALUES} values, or is nested deeper than {MAX_DEPTH}"
+        raise ValueError(message)
+    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list | tuple | set) else ()
+    for child in children:
+        left = _check_size(child, left - 1, depth + 1)
+    return left
+
+
+def _register_secrets(node: Any) -> None:
+    """Have what looks like a secret redacted from now on, wherever it turns up."""
+    if isinstance(node, list):
+        for item in node:
+            _register_secrets(item)
+    if not isinstance(node, Mapping):
+        return
+    for key, value in node.items():
+        word = str(key).lower()
+        if isinstance(value, str) and word in _SECRET_KEYS:
+            register_secret(value.strip())
+        elif isinstance(value, Mapping) and word in _SECRET_MAPPINGS:
+            for item in value.values():
+                register_secret(str(item).strip())
+        else:
+            _register_secrets(value)

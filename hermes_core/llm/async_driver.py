@@ -24,7 +24,7 @@ async def arun(flow: Flow[T], transport: AsyncTransport) -> T:
         while True:
             try:
                 outcome = await _aperform(step, transport)
-            except Exception as error:  # noqa: BLE001 - the flow decides what an error means
+            except BaseException as error:  # noqa: BLE001 - the flow decides what an error means, and raises it again
                 step = flow.throw(error)
             else:
                 step = flow.send(outcome)

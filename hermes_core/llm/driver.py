@@ -21,7 +21,7 @@ def run(flow: Flow[T], transport: Transport) -> T:
         while True:
             try:
                 outcome = _perform(step, transport)
-            except Exception as error:  # noqa: BLE001 - the flow decides what an error means
+            except BaseException as error:  # noqa: BLE001 - the flow decides what an error means, and raises it again
                 step = flow.throw(error)
             else:
                 step = flow.send(outcome)

@@ -164,6 +164,14 @@ def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
         raise ProviderHookError(message, provider=route.provider) from error
 
 
+_HINTS: dict[type[ProviderStatusError], str] = {
+    AuthenticationError: "check the provider's key, and what it may be used for",
+    RateLimitError: "wait a little, or choose another provider or model",
+    ServerError: "try again later, or choose another provider or model",
+    InvalidRequestError: "check the model's name and what the call asks of it",
+}
+
+
 def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
     """The typed error for an answer that is no success."""
     status = response.status
@@ -177,6 +185,7 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         request_id=response.headers.get("x-request-id", ""),
         provider=route.provider,
         model=route.model,
+        hint=_HINTS[kind],
     )
     try:
         error.retry_after = float(response.headers.get("retry-after", ""))

@@ -80,6 +80,8 @@ class Planner:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
         main = self._main_provider(config)
+        if not main and not overrides.provider and config.error is not None:
+            raise config.error  # what the user wants is written there, and nothing else may be guessed
         requested = overrides.provider.lower() or main or self._automatic()
         is_main = not overrides.provider or self._same(requested, main)
         section = config.section("model") if is_main else {}

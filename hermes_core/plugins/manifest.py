@@ -176,7 +176,7 @@ def parse_manifest(
             raise wrong("profile", "a mapping or a list of mappings")
         try:
             plain = json.loads(json.dumps(_plain(blocks, [MAX_VALUES])))
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError) as error:
             message = f"{path}: profile cannot be used: {error}"
             raise ConfigError(message, path=path, key="profile", hint="correct the manifest") from error
         return tuple({"name": name, **block} for block in plain)

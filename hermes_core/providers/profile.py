@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from abc import ABCMeta
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-
-T = TypeVar("T")
 
 
 class _OmitTemperature:
@@ -44,28 +44,33 @@ class EndpointHost(NamedTuple):
     say: Callable[[str], None]
 
 
-def _keeping_unknown_keywords(cls: type[T]) -> type[T]:
-    """Let ``cls(...)`` take keywords it does not declare, and lists where it declares tuples."""
-    declared: Any = cls.__init__
+class _KeepsUnknownKeywords(ABCMeta):
+    """Lets a class, and every class below it, be called with keywords it does not know; they become attributes."""
 
-    @wraps(declared)
-    def init(self: Any, *args: Any, **keywords: Any) -> None:
-        known = type(self).__dataclass_fields__
-        unknown = {key: keywords.pop(key) for key in [*keywords] if key not in known}
-        declared(self, *args, **keywords)
-        for key in ("aliases", "env_vars", "fallback_models"):
-            value = getattr(self, key)
-            setattr(self, key, (value,) if isinstance(value, str) else tuple(value or ()))
-        for key, value in unknown.items():
-            setattr(self, key, value)
+    if not TYPE_CHECKING:
 
-    cls.__init__ = init  # type: ignore[method-assign]
-    return cls
+        def __call__(cls, *args: Any, **keywords: Any) -> Any:
+            known = _parameters(cls.__init__)
+            unknown = {} if known is None else {key: keywords.pop(key) for key in [*keywords] if key not in known}
+            made = super().__call__(*args, **keywords)
+            for key in ("aliases", "env_vars", "fallback_models"):
+                value = getattr(made, key)
+                setattr(made, key, (value,) if isinstance(value, str) else tuple(value or ()))
+            for key, value in unknown.items():
+                setattr(made, key, value)
+            return made
 
 
-@_keeping_unknown_keywords
+@cache
+def _parameters(init: Callable[..., Any]) -> frozenset[str] | None:
+    """The keywords an ``__init__`` takes; None when it takes any."""
+    parameters = inspect.signature(init).parameters
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return None if takes_any else frozenset(parameters)
+
+
 @dataclass(eq=False)
-class ProviderProfile:
+class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     """One provider: where it is, how to talk to it, what it can do.
 
     Subclass it and override a hook for what data cannot say. Unknown keywords are kept as attributes,

@@ -19,6 +19,10 @@ CALLER = "hermes-cli"
 """The plugin id of these calls, for the trust gate and the audit."""
 
 
+INTERMIXED = True
+"""Options may stand among the words."""
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("prompt", nargs="*", help="what to ask; standard input is added to it when piped")
@@ -41,10 +45,12 @@ def run(args: Namespace) -> int:
         llm = host.llm(CALLER)
         try:
             if args.schema or args.image:
-                texts = [{"type": "text", "text": piped or asked}] if piped or not args.image else []
+                material = [{"type": "text", "text": piped}] if piped else []
+                if not material and not args.image:  # the words are sent once, as what the answer is about
+                    material, asked = [{"type": "text", "text": asked}], ""
                 result: Any = llm.complete_structured(
                     instructions=asked or "Answer in the requested shape.",
-                    input=[*texts, *map(_image, args.image)],
+                    input=[*material, *map(_image, args.image)],
                     json_schema=_schema(args.schema) if args.schema else None,
                     system_prompt=args.system,
                     **sampling,
@@ -57,9 +63,11 @@ def run(args: Namespace) -> int:
             if isinstance(error, HermesError):
                 raise
             raise HermesError(str(error), hint="see hermes llm --help") from error
+    if args.schema and result.content_type != "json":
+        raise HermesError(f"the answer is not JSON: {result.text[:200]!r}", hint="ask again, or choose another model")
     if args.json:
         print_json(asdict(result))
-    elif args.schema and result.content_type == "json":
+    elif args.schema:
         print_text(json.dumps(result.parsed, indent=2, ensure_ascii=False))
     else:
         print_text(result.text)
@@ -75,6 +83,9 @@ def _image(path: str) -> dict[str, Any]:
 
 def _schema(path: str) -> Any:
     try:
-        return json.loads(read_text(path))
+        schema = json.loads(read_text(path))
     except ValueError as error:
         raise HermesError(f"{path} is not JSON: {error}", hint="give a JSON schema") from error
+    if schema is None:
+        raise HermesError(f"{path} holds null, which is no JSON schema", hint="give a JSON schema")
+    return schema

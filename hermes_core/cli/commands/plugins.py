@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
+from hermes_core.cli.session import open_host
 from hermes_core.config.edit import edit_config
 from hermes_core.errors import HermesError
-from hermes_core.host import Host
 from hermes_core.plugins.activation import Activation
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from hermes_core.host import Host
     from hermes_core.plugins.plugin import Plugin
 
 COLUMNS = ("key", "state", "tier", "kind", "version", "source", "reason", "remedy")
@@ -36,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Do what was asked."""
-    with Host.load() as host:
+    with open_host() as host:
         if args.action == "list":
             rows = [as_row(plugin) for plugin in host.plugins]
             if args.json:
@@ -49,7 +50,7 @@ def run(args: Namespace) -> int:
         if args.action in ("enable", "disable"):
             _switch(host, plugin, on=args.action == "enable")
     if args.action in ("enable", "disable"):
-        with Host.load() as host:
+        with open_host() as host:
             row = as_row(host.plugin(plugin.key))
     if args.json:
         print_json(row)

@@ -6,12 +6,14 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows
+from hermes_core.cli.session import open_host
 from hermes_core.errors import UnknownProviderError, near
-from hermes_core.host import Host
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from hermes_core.host import Host
 
 LIST_COLUMNS = ("name", "aliases", "base_url", "api_mode", "env_vars", "plugin", "tier")
 EXPLAIN_COLUMNS = ("status", "tier", "plugin", "source", "reason", "remedy")
@@ -33,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Do what was asked."""
-    with Host.load() as host:
+    with open_host() as host:
         if args.action == "list":
             rows = [row._asdict() for row in host.providers]
             if args.json:
@@ -55,6 +57,8 @@ def run(args: Namespace) -> int:
             raise _unknown(host, args.name)
         shown = {field.name: _plain(getattr(profile, field.name, None)) for field in fields(ProviderProfile)}
         shown["default_headers"] = sorted(shown["default_headers"] or ())
+        row = next(row for row in host.providers if row.name == host.providers.resolve(args.name))
+        shown |= {"plugin": row.plugin, "tier": row.tier}
     if args.json:
         print_json(shown)
     else:

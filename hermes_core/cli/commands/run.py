@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from hermes_core.host import Host
 
 
+INTERMIXED = True
+"""Options may stand among the words."""
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("command", nargs="?", help="the slash command, such as /tldr; without it, all are listed")
@@ -64,8 +68,17 @@ def read_text(path: str) -> str:
 
 
 def read_piped() -> str:
-    """Standard input when it is piped, else ``""``."""
-    return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
+    """Standard input when it is piped, else ``""``; text is UTF-8 whatever the locale says.
+
+    Raises:
+        HermesError: It is no text.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeError as error:
+        raise HermesError("standard input is not UTF-8 text", hint="pipe a text in, or name a --file") from error
 
 
 def _list(host: Host, *, as_json: bool) -> int:
