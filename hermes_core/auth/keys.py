@@ -140,4 +140,8 @@ def derived_variable(host: str) -> str:
 
 def _found(value: str, source: str) -> Credential:
     register_secret(value)
+    for character in value:
+        if not "!" <= character <= "~":
+            message = f"the key in {source} holds the character U+{ord(character):04X}, which no key can"
+            raise MissingCredentialError(message, hint="copy the key again, without blanks and look-alike letters")
     return Credential(value=value, source=source)

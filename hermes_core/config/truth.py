@@ -1,6 +1,9 @@
-"""The one rule for what counts as true."""
+"""The one rule for what counts as true, and the one for what counts as a number."""
 
 from __future__ import annotations
+
+import math
+from typing import TypeGuard
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 
@@ -17,3 +20,18 @@ def is_true(value: object) -> bool:
     if isinstance(value, str):
         return value.strip().lower() in TRUE_WORDS
     return isinstance(value, bool | int | float) and value == 1
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether ``value`` is a finite number that a float can hold; True and False are none.
+
+    Example:
+        >>> [is_number(value) for value in (1, 0.5, True, "1", float("nan"), 10**400)]
+        [True, True, False, False, False, False]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

@@ -39,6 +39,6 @@ async def _aperform(step: Step, transport: AsyncTransport) -> Any:
         case Send():
             return await transport.send(step.request, step.timeout)
         case Block():
-            return await asyncio.to_thread(step.function)
+            return await asyncio.wait_for(asyncio.to_thread(step.function), step.timeout)
         case Sleep():
             await asyncio.sleep(step.seconds)

@@ -1,22 +1,22 @@
-"""The network, for awaiting calls: each event loop has transports of its own; ``transport`` is its twin."""
+"""The network, for awaiting calls: each event loop has pools of its own; ``transport`` is its twin."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from hermes_core.llm.transport import Kind, http_request, kind_of, lower_headers, mapped_errors, options
-from hermes_core.types.wire import HttpRequest, HttpResponse
+from hermes_core.llm.transport import FOREVER, Kind, http_response, kind_of, mapped_errors, new_pool, raw_headers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
-    import httpx
+    from hermes_core.types.wire import HttpRequest, HttpResponse
 
-TRANSPORTS = 32
+POOLS = 32
 """Per event loop and kind: httpcore scans its whole pool on every event, so many small pools beat one
 large one."""
 
@@ -26,7 +26,7 @@ class AsyncTransport:
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopTransports] = WeakKeyDictionary()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPools] = WeakKeyDictionary()
 
     async def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
         """Send and wait for the whole answer, at most ``timeout`` seconds.
@@ -38,62 +38,50 @@ class AsyncTransport:
         if self._pid != os.getpid():  # a forked child: the connections belong to the parent
             self._pid, self._loops = os.getpid(), WeakKeyDictionary()
         loop = asyncio.get_running_loop()
-        transports = self._loops.get(loop)
-        if transports is None:
-            transports = self._loops[loop] = _LoopTransports()
-            await transports.live_until_shutdown()
-        with mapped_errors(timeout):
-            async with asyncio.timeout(timeout), transports.take(kind_of(request.url)) as transport:
-                response = await transport.handle_async_request(http_request(request, None))
-                try:
-                    body = await response.aread()
-                finally:
-                    await response.aclose()
-        return HttpResponse(status=response.status_code, headers=lower_headers(response), body=body)
+        pools = self._loops.get(loop)
+        if pools is None:
+            pools = self._loops[loop] = _LoopPools()
+            await pools.live_until_shutdown(self._loops)
+        with mapped_errors(timeout), pools.take(kind_of(request.url)) as pool:
+            async with asyncio.timeout(min(timeout, FOREVER)):
+                answer = await pool.request("POST", request.url, headers=raw_headers(request), content=request.body)
+        return http_response(answer.status, answer.headers, answer.content)
 
 
-class _LoopTransports:
-    """The transports of one event loop."""
+class _LoopPools:
+    """The pools of one event loop."""
 
     def __init__(self) -> None:
-        self._of: defaultdict[Kind, list[httpx.AsyncHTTPTransport]] = defaultdict(list)
-        self._in_use: dict[httpx.AsyncHTTPTransport, int] = {}
-        self._keeper = self._until_shutdown()
+        self._of: defaultdict[Kind, list[Any]] = defaultdict(list)
+        self._in_use: dict[Any, int] = {}
 
-    async def live_until_shutdown(self) -> None:
-        """Have the loop close the transports when it shuts its asynchronous generators down."""
+    async def live_until_shutdown(self, among: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPools]) -> None:
+        """Have the loop close the pools, and let go of them, when it shuts its asynchronous generators down."""
+        self._keeper = _until_shutdown(self._in_use, among)
         await anext(self._keeper)
 
-    def take(self, kind: Kind) -> _Taken:
-        """The least used transport of a kind, a new one while there are few."""
+    @contextmanager
+    def take(self, kind: Kind) -> Iterator[Any]:
+        """The least used pool of a kind, a new one while there are few."""
         known = self._of[kind]
-        transport = min(known, key=self._in_use.__getitem__, default=None)
-        if transport is None or (self._in_use[transport] and len(known) < TRANSPORTS):
-            import httpx
+        pool = min(known, key=self._in_use.__getitem__, default=None)
+        if pool is None or (self._in_use[pool] and len(known) < POOLS):
+            import httpcore
 
-            transport = httpx.AsyncHTTPTransport(**options(kind, httpx))
-            known.append(transport)
-            self._in_use[transport] = 0
-        return _Taken(self._in_use, transport)
-
-    async def _until_shutdown(self) -> AsyncIterator[None]:
+            pool = new_pool(kind, None, httpcore.AsyncConnectionPool, httpcore.AsyncHTTPProxy, httpcore.AsyncSOCKSProxy)
+            known.append(pool)
+            self._in_use[pool] = 0
+        self._in_use[pool] += 1
         try:
-            yield
+            yield pool
         finally:
-            for transport in self._in_use:
-                await transport.aclose()
+            self._in_use[pool] -= 1
 
 
-class _Taken:
-    """A transport in use; leaving gives it back."""
-
-    def __init__(self, in_use: dict[httpx.AsyncHTTPTransport, int], transport: httpx.AsyncHTTPTransport) -> None:
-        self._in_use = in_use
-        self._transport = transport
-
-    async def __aenter__(self) -> httpx.AsyncHTTPTransport:
-        self._in_use[self._transport] += 1
-        return self._transport
-
-    async def __aexit__(self, *_exc: object) -> None:
-        self._in_use[self._transport] -= 1
+async def _until_shutdown(pools: dict[Any, int], among: WeakKeyDictionary[Any, _LoopPools]) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        among.pop(asyncio.get_running_loop(), None)
+        for pool in pools:
+            await pool.aclose()

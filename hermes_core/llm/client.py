@@ -158,7 +158,7 @@ class PluginLlm:
         system_prompt: str | None,
         **rest: Any,
     ) -> Request:
-        write.check_request(method, instructions, input)
+        write.check_request(method, instructions, input, schema_name=schema_name, system_prompt=system_prompt)
         wants_json = json_mode or json_schema is not None
 
         def build() -> dict[str, Any]:

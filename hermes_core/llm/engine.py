@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from hermes_core.config.settings import Config
+from hermes_core.config.truth import is_number
 from hermes_core.errors import StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
@@ -26,7 +28,6 @@ from hermes_core.llm.transport import Transport
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
-    from hermes_core.config.settings import Config
     from hermes_core.llm.async_transport import AsyncTransport
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
@@ -112,7 +113,8 @@ class LlmEngine:
         self._host = host
         self._planner = Planner(host.providers, host.environment, host.say)
         self._transport = Transport()
-        self._prepared_under: dict[bool, Config] = {}
+        self._seen: tuple[Config, set[object]] = Config(), set()
+        self._policies: dict[str, TrustPolicy] = {}
 
     def answer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request in this thread."""
@@ -165,16 +167,21 @@ class LlmEngine:
             authorize(self._policy(config, plugin_id), request.overrides, self._canonical)
             return _Prepared(request.build(), self._planner.routes(config, request.overrides), self._host.wires())
 
-        if self._prepared_under.get(request.is_structured) is config:
+        if self._seen[0] is not config:
+            self._seen, self._policies = (config, set()), {}
+        warm, way = self._seen[1], (request.is_structured, request.overrides.provider)
+        if way in warm:
             return prepare()
-        prepared: _Prepared = yield Block(function=prepare)
-        self._prepared_under[request.is_structured] = config
+        prepared: _Prepared = yield Block(prepare)
+        warm.add(way)
         return prepared
 
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
-        if config.error is not None:
+        if config.error is not None or not plugin_id:
             return TrustPolicy(plugin_id=plugin_id)
-        return policy_of(*self._host.llm_settings(config, plugin_id))
+        if plugin_id not in self._policies:
+            self._policies[plugin_id] = policy_of(*self._host.llm_settings(config, plugin_id))
+        return self._policies[plugin_id]
 
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
@@ -224,8 +231,9 @@ def default_timeout(config: Config) -> float:
     for task in ("plugin", "plugin_llm"):
         value = config.get("auxiliary", task, "timeout")
         try:
-            if value is not None and not isinstance(value, bool) and float(value) > 0:
-                return float(value)
-        except (TypeError, ValueError):
+            seconds = float(value) if isinstance(value, str) else value
+        except ValueError:
             continue
+        if is_number(seconds) and seconds > 0:
+            return float(seconds)
     return DEFAULT_TIMEOUT

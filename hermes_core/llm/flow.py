@@ -6,8 +6,10 @@ import json
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 from hermes_core.config.redact import redact, register_secret
+from hermes_core.config.truth import is_number
 from hermes_core.errors import (
     AuthenticationError,
     HermesError,
@@ -41,9 +43,13 @@ class Send(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Step: call a function that may block; the outcome is what it returns."""
+    """Step: call a function that may block; the outcome is what it returns.
+
+    An awaiting driver gives up on it after ``timeout`` seconds, if there is one.
+    """
 
     function: Callable[[], Any]
+    timeout: float | None = None
 
 
 class Sleep(NamedTuple):
@@ -81,8 +87,12 @@ class Deadline:
         """
         left = self._end - self._clock()
         if left <= 0:
-            raise ProviderTimeoutError(f"no answer within {self.seconds:g} s")
+            raise self.passed()
         return left
+
+    def passed(self) -> ProviderTimeoutError:
+        """The error to raise when it has passed."""
+        return ProviderTimeoutError(f"no answer within {self.seconds:g} s")
 
 
 class Attempt(NamedTuple):
@@ -136,32 +146,77 @@ def _attempt(
 ) -> Flow[Completion]:
     base_url, api_key = route.base_url, route.credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
-        opened = yield Block(function=lambda: _open_endpoint(route, host(route.provider)))
+        try:
+            opened = yield Block(lambda: _open_endpoint(route, host(route.provider)), deadline.left())
+        except TimeoutError as error:
+            raise deadline.passed() from error
         if opened is not None:
             base_url, api_key = opened
             register_secret(api_key)
-    if not base_url:
-        message = f"provider {route.provider!r} has no address"
-        raise ProviderError(message, provider=route.provider, hint="set model.base_url in config.yaml")
+    check_address(base_url, route.provider)
     wire = wires.get(route.api_mode)
     if wire is None:
         message = f"no plugin offers the wire format {route.api_mode!r}{near(route.api_mode, wires)}"
         raise ProviderError(message, hint=f"known: {', '.join(sorted(wires))}")
-    request = wire.encode(assemble(call, route, base_url, api_key))
-    response: HttpResponse = yield Send(request=request, timeout=deadline.left())
+    assembled = assemble(call, route, base_url, api_key)
+    request = _by_wire(route, "encode", lambda: wire.encode(assembled))
+    try:
+        response: HttpResponse = yield Send(request=request, timeout=deadline.left())
+    except ProviderTimeoutError as error:
+        raise deadline.passed() from error
     if not 200 <= response.status < 300:
         raise status_error(response, route)
-    return wire.decode(_json_body(response))
+    body = _json_body(response)
+    return _by_wire(route, "decode", lambda: wire.decode(body))
 
 
 def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
     try:
-        return route.profile.open_endpoint(host)
+        opened = route.profile.open_endpoint(host)
+    except (HermesError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        message = f"provider {route.provider!r}: its hook open_endpoint raised {describe(error)}"
+        raise ProviderHookError(message, provider=route.provider) from error
+    is_pair = isinstance(opened, tuple) and len(opened) == 2 and all(isinstance(part, str) for part in opened)
+    if opened is not None and not is_pair:
+        message = f"provider {route.provider!r}: its hook open_endpoint must return (base_url, api_key) or None"
+        raise ProviderHookError(message, provider=route.provider)
+    return opened
+
+
+def _by_wire(route: Route, half: str, function: Callable[[], T]) -> T:
+    """Call one half of a wire format; what it raises unasked is blamed on it."""
+    try:
+        return function()
     except HermesError:
         raise
     except Exception as error:
-        message = f"provider {route.provider!r}: its hook open_endpoint raised {describe(error)}"
+        message = f"the wire format {route.api_mode!r}: {half} raised {describe(error)}"
         raise ProviderHookError(message, provider=route.provider) from error
+
+
+def check_address(base_url: str, provider: str) -> None:
+    """Refuse an address that no request can go to.
+
+    Raises:
+        ProviderError: It has no scheme, no host, no usable port, or holds a login.
+    """
+    hint = "correct base_url: it looks like https://api.example.com/v1"
+    if not base_url:
+        message = f"provider {provider!r} has no address"
+        raise ProviderError(message, provider=provider, hint="set model.base_url in config.yaml")
+    try:
+        parts = urlsplit(base_url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound:
+        message = f"the address of provider {provider!r} cannot be used: {redact(base_url.rpartition('@')[2])!r}"
+        raise ProviderError(message, provider=provider, hint=hint)
+    if "@" in parts.netloc:
+        message = f"the address of provider {provider!r} holds a login, which is never sent"
+        raise ProviderError(message, provider=provider, hint="take it out of base_url, and give the key as api_key")
 
 
 _HINTS: dict[type[ProviderStatusError], str] = {
@@ -188,9 +243,10 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         hint=_HINTS[kind],
     )
     try:
-        error.retry_after = float(response.headers.get("retry-after", ""))
+        after = float(response.headers.get("retry-after", ""))
     except ValueError:
-        pass
+        after = -1.0
+    error.retry_after = after if is_number(after) and after >= 0 else None
     return error
 
 
@@ -198,7 +254,7 @@ def _reason(text: str) -> str:
     """The message in an error body, or its beginning."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     error = body.get("error", body) if isinstance(body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
@@ -208,7 +264,7 @@ def _reason(text: str) -> str:
 def _json_body(response: HttpResponse) -> Any:
     try:
         return json.loads(response.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         shown = redact(response.body[:120].decode("utf-8", "replace"))
         kind = response.headers.get("content-type", "no content type")
         raise ResponseFormatError(f"the provider's answer is not JSON ({kind}): {shown!r}") from None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hermes_core.config.truth import is_number
 from hermes_core.types.llm import PluginLlmImageInput, PluginLlmTextInput
 
 JSON_ONLY = "Answer with exactly one JSON value of the requested shape: no explanation, no code fence."
@@ -28,15 +28,11 @@ def check_sampling(method: str, *, temperature: object, max_tokens: object, time
     Raises:
         ValueError: Names the method, the argument and what it accepts.
     """
-
-    def number(value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-    if temperature is not None and not (number(temperature) and 0 <= temperature <= 2):  # type: ignore[operator]
+    if temperature is not None and not (is_number(temperature) and 0 <= temperature <= 2):
         raise _refused(method, "temperature", "a number from 0 to 2", temperature)
-    if max_tokens is not None and not (isinstance(max_tokens, int) and number(max_tokens) and max_tokens >= 1):
+    if max_tokens is not None and not (isinstance(max_tokens, int) and is_number(max_tokens) and max_tokens >= 1):
         raise _refused(method, "max_tokens", "a whole number of tokens, 1 or more", max_tokens)
-    if timeout is not None and not (number(timeout) and timeout > 0):  # type: ignore[operator]
+    if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise _refused(method, "timeout", "a number of seconds above 0", timeout)
 
 
@@ -49,20 +45,24 @@ def check_messages(method: str, messages: object) -> tuple[dict[str, Any], ...]:
     if isinstance(messages, Sequence) and not isinstance(messages, str | bytes) and messages:
         copied = tuple(dict(message) for message in messages if isinstance(message, Mapping))
         if len(copied) == len(messages) and all(isinstance(message.get("role"), str) for message in copied):
+            _check_json(method, "messages", copied)
             return copied
     raise _refused(method, "messages", 'a list like [{"role": "user", "content": "…"}]', messages)
 
 
-def check_request(method: str, instructions: object, inputs: object) -> None:
+def check_request(method: str, instructions: object, inputs: object, **texts: object) -> None:
     """Refuse a structured call that asks for nothing.
 
     Raises:
-        ValueError: ``instructions`` or ``input`` is missing or empty.
+        ValueError: ``instructions`` or ``input`` is missing or empty, or one of ``texts`` is no text.
     """
     if not isinstance(instructions, str) or not instructions.strip():
         raise _refused(method, "instructions", "text", instructions)
     if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence) or not inputs:
         raise _refused(method, "input", "a list of text and image blocks", inputs)
+    for argument, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise _refused(method, argument, "text", value)
 
 
 def structured_messages(
@@ -138,6 +138,8 @@ def _image_url(method: str, block: Mapping[str, Any]) -> str:
         if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:image/")):
             message = f"{method}: an image url must start with https://, http:// or data:image/"
             raise ValueError(message)
+        if url.lower().startswith("data:"):
+            _check_data_url(method, url)
         return url
     if not isinstance(data, bytes | bytearray | memoryview) or not len(data):
         raise _refused(method, "input", "an image block with bytes as its data, or a url", data)
@@ -147,6 +149,25 @@ def _image_url(method: str, block: Mapping[str, Any]) -> str:
         mime = "image/webp"
     mime = mime or block.get("mime_type") or "image/png"
     return f"data:{mime};base64,{base64.b64encode(raw).decode('ascii')}"
+
+
+def _check_data_url(method: str, url: str) -> None:
+    _, _, encoded = url.partition(";base64,")
+    try:
+        data = base64.b64decode(encoded, validate=True)
+    except ValueError:
+        data = b""
+    if not data:
+        message = f"{method}: an image url that starts with data: must go on with ;base64, and the picture"
+        raise ValueError(message)
+
+
+def _check_json(method: str, argument: str, value: object) -> None:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"{method}: {argument} must hold what JSON can, got {error}"
+        raise ValueError(message) from error
 
 
 def _text(text: str) -> dict[str, Any]:

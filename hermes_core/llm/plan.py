@@ -18,7 +18,14 @@ from hermes_core.auth.keys import (
     url_variables,
 )
 from hermes_core.config.truth import is_true
-from hermes_core.errors import MissingCredentialError, ProviderError, UnknownProviderError, near
+from hermes_core.errors import (
+    MissingCredentialError,
+    ProviderError,
+    UnknownAuthProfileError,
+    UnknownProviderError,
+    near,
+)
+from hermes_core.llm.request import call_hook
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -80,6 +87,9 @@ class Planner:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
         main = self._main_provider(config)
+        if overrides.profile:
+            message = f"no stored credential is called {overrides.profile!r}"
+            raise UnknownAuthProfileError(message, hint="leave profile= out to use the provider's usual key")
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
         requested = overrides.provider.lower() or main or self._automatic()
@@ -162,7 +172,8 @@ class Planner:
         raise MissingCredentialError(message, provider=profile.name, hint=hint)
 
     def _key_hosts(self) -> dict[str, list[str]]:
-        return {host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog if row.base_url}
+        hosts = {row.hostname or host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog}
+        return {host: names for host, names in hosts.items() if host}
 
 
 def default_model(profile: ProviderProfile) -> str:
@@ -186,7 +197,7 @@ def profile_address(profile: ProviderProfile) -> str:
         >>> profile_address(ProviderProfile("acme", hostname="api.acme.test"))
         'https://api.acme.test/v1'
     """
-    host = profile.get_hostname()
+    host = call_hook(profile.name, "get_hostname", str, profile.get_hostname)
     if not profile.base_url:
         return f"https://{host}/v1" if host else ""
     parts = urlsplit(profile.base_url)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.errors import ProviderHookError, VisionUnavailableError, describe
 from hermes_core.llm.messages import with_schema_prompt
 from hermes_core.providers.profile import OMIT_TEMPERATURE
-from hermes_core.types.wire import WireRequest
+from hermes_core.types.wire import WireRequest, merged_headers
 from hermes_core.version import USER_AGENT
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
     if profile.schema_in_prompt:
         messages = with_schema_prompt(messages, call.schema_prompt)
     messages = [_plain(message, profile.supports_vision_tool_messages) for message in messages]
-    messages = _hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
+    messages = call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
     max_tokens = call.max_tokens or route.max_tokens
     if max_tokens is None:
-        max_tokens = _hook(provider, "get_max_tokens", int | None, profile.get_max_tokens, route.model)
+        max_tokens = call_hook(provider, "get_max_tokens", int | None, profile.get_max_tokens, route.model)
     context = {
         "model": route.model,
         "base_url": base_url,
@@ -49,21 +49,30 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         "response_format": call.response_format,
         "max_tokens": max_tokens,
     }
-    extras = _hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
-    body = _hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
-    extra_body, top_level = (dict(part or {}) for part in (*extras, {}, {})[:2])
+    extras = call_hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
+    body = call_hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
+    extra_body, top_level = _pair(provider, extras)
     return WireRequest(
         base_url=base_url,
         model=route.model,
         messages=messages,
         api_key=api_key,
-        headers={"User-Agent": USER_AGENT, **profile.default_headers, **route.headers},
+        headers=merged_headers({"User-Agent": USER_AGENT}, profile.default_headers, route.headers),
         response_format=call.response_format,
         temperature=_temperature(profile.fixed_temperature, call.temperature),
         max_tokens=max_tokens,
         max_tokens_field=profile.max_tokens_field,
         extra={**top_level, **body, **extra_body},
     )
+
+
+def _pair(provider: str, extras: tuple[Any, ...]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The two parts of ``build_api_kwargs_extras``; either may be None or left out."""
+    if len(extras) > 2 or not all(isinstance(part, Mapping | None) for part in extras):
+        message = f"provider {provider!r}: its hook build_api_kwargs_extras must return two mappings"
+        raise ProviderHookError(message, provider=provider)
+    body, top_level = (*extras, None, None)[:2]
+    return body or {}, top_level or {}
 
 
 def _temperature(fixed: object, asked: float | None) -> float | None:
@@ -96,11 +105,13 @@ def _texts(content: Iterable[Any]) -> Iterable[str]:
             yield part["text"]
 
 
-def _hook(provider: str, name: str, wanted: Any, hook: Callable[..., Any], *args: Any, **context: Any) -> Any:
+def call_hook(provider: str, name: str, wanted: Any, hook: Callable[..., Any], *args: Any, **context: Any) -> Any:
     """Call a profile's hook; None stands for nothing where a container is wanted."""
     try:
         value = hook(*args, **context)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         message = f"provider {provider!r}: its hook {name} raised {describe(error)}"
         raise ProviderHookError(message, provider=provider) from error
     if value is None and isinstance(wanted, type):

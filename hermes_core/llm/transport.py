@@ -1,6 +1,8 @@
-"""The network, for blocking calls: httpx transports, shared by all threads; ``async_transport`` is its twin.
+"""The network, for blocking calls: connection pools shared by all threads; ``async_transport`` is its twin.
 
-These two modules alone touch httpx for model calls.
+These two modules alone touch the network for model calls. They use httpcore, the engine inside httpx: it
+takes a network backend of our own, which httpx does not, and so one deadline can bound everything a call
+does; and importing it takes a fifth of the time.
 """
 
 from __future__ import annotations
@@ -15,25 +17,28 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import host_of
-from hermes_core.config.redact import redact
+from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
 from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    import httpx
 
 KEEPALIVE = 5
-"""Idle connections each transport keeps."""
+"""Idle connections each pool keeps."""
+
+KEEPALIVE_SECONDS = 20.0
+FOREVER = 10.0**8
+"""Seconds that no clock overflows at; a longer timeout means this."""
 
 _tls_lock = threading.Lock()
 _tls_context: ssl.SSLContext | None = None
 
 
 class Kind(NamedTuple):
-    """What a transport is made for: TLS or not, and through which proxy."""
+    """What a pool is made for: TLS or not, and through which proxy."""
 
     secure: bool
     proxy: str | None
@@ -42,12 +47,12 @@ class Kind(NamedTuple):
 class Transport:
     """Sends requests and waits; safe for threads and forks.
 
-    A call takes an idle transport for itself and puts it back, so threads never wait for each other.
+    A call takes an idle pool for itself and puts it back, so threads never wait for each other.
     """
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._idle: defaultdict[Kind, deque[httpx.HTTPTransport]] = defaultdict(deque)
+        self._idle: defaultdict[Kind, deque[_Pool]] = defaultdict(deque)
         self._inherited: list[object] = []
         self._closed = False
 
@@ -58,31 +63,22 @@ class Transport:
             ProviderTimeoutError: The time is over.
             ProviderTransportError: No complete answer came.
         """
-        self._after_fork()
-        end = time.monotonic() + timeout
+        if self._pid != os.getpid():  # a forked child: the connections belong to the parent
+            self._inherited.append(self._idle)
+            self._pid, self._idle = os.getpid(), defaultdict(deque)
         with mapped_errors(timeout):
-            kind = kind_of(request.url)
-            idle = self._idle[kind]
+            idle = self._idle[kind_of(request.url)]
             try:
-                transport = idle.pop()
+                pool = idle.pop()
             except IndexError:
-                transport = _new_transport(kind)
+                pool = _Pool(kind_of(request.url))
             try:
-                response = transport.handle_request(http_request(request, timeout))
-                try:
-                    chunks = []
-                    for chunk in response.iter_bytes():
-                        chunks.append(chunk)
-                        if time.monotonic() > end:  # a trickle of bytes restarts every timer but this one
-                            raise ProviderTimeoutError(f"no whole answer within {timeout:g} s")
-                finally:
-                    response.close()
+                return pool.send(request, min(timeout, FOREVER))
             finally:
                 if self._closed:
-                    transport.close()
+                    pool.close()
                 else:
-                    idle.append(transport)
-        return HttpResponse(status=response.status_code, headers=lower_headers(response), body=b"".join(chunks))
+                    idle.append(pool)
 
     def close(self) -> None:
         """Close idle connections."""
@@ -91,47 +87,123 @@ class Transport:
             while idle:
                 idle.pop().close()
 
-    def _after_fork(self) -> None:
-        """In a forked child, start afresh: the connections belong to the parent."""
-        if self._pid != os.getpid():
-            self._inherited.append(self._idle)
-            self._pid, self._idle = os.getpid(), defaultdict(deque)
+
+class _Pool:
+    """A connection pool that one thread uses at a time, and the deadline of what it is doing."""
+
+    def __init__(self, kind: Kind) -> None:
+        import httpcore
+
+        from hermes_core.llm.deadline import DeadlineBackend
+
+        self._backend = DeadlineBackend()
+        self._pool: Any = new_pool(
+            kind, self._backend, httpcore.ConnectionPool, httpcore.HTTPProxy, httpcore.SOCKSProxy
+        )
+
+    def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
+        self._backend.end = time.monotonic() + timeout
+        answer = self._pool.request("POST", request.url, headers=raw_headers(request), content=request.body)
+        return http_response(answer.status, answer.headers, answer.content)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy: Any) -> Any:
+    """A pool of one of httpcore's classes, blocking or not, for what ``kind`` says."""
+    import ssl
+
+    options = {
+        "ssl_context": _tls() if kind.secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # the latter trusts nobody
+        "max_connections": None,
+        "max_keepalive_connections": KEEPALIVE,
+        "keepalive_expiry": KEEPALIVE_SECONDS,
+        "network_backend": backend,
+    }
+    if kind.proxy is None:
+        return direct(**options)
+    address, login = _proxy(kind.proxy)
+    proxy = socks_proxy if address.startswith("socks5") else http_proxy
+    return proxy(proxy_url=address, proxy_auth=login, **options)
+
+
+def raw_headers(request: HttpRequest) -> list[tuple[str, str]]:
+    """A request's headers as httpcore wants them."""
+    length = ("Content-Length", str(len(request.body)))
+    return [("Host", _host_header(request.url)), *request.headers.items(), length]
+
+
+def http_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> HttpResponse:
+    """An answer as the flow reads it, its body unpacked."""
+    plain = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+    if plain.get("content-encoding", "identity") != "identity":
+        import httpx
+
+        body = httpx.Response(status, headers=plain, content=body).content
+    return HttpResponse(status=status, headers=plain, body=body)
 
 
 @contextmanager
 def mapped_errors(timeout: float) -> Iterator[None]:
-    """Turn every error of httpx, and a passed deadline, into one of ours.
+    """Turn every error of the network, and a passed deadline, into one of ours.
 
     Raises:
         ProviderTimeoutError: For a timeout.
         ProviderTransportError: For everything else; ``retryable`` unless the address itself is bad.
     """
-    import httpx
+    import httpcore
 
     try:
         yield
-    except (TimeoutError, httpx.TimeoutException) as error:
-        if isinstance(error, ProviderTimeoutError):
-            raise
+    except ProviderTransportError:
+        raise
+    except (TimeoutError, httpcore.TimeoutException) as error:
         raise ProviderTimeoutError(f"no answer within {timeout:g} s") from error
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError) as error:
-        bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint="check base_url and proxies")
+    except (httpcore.UnsupportedProtocol, ImportError, RuntimeError, ValueError) as error:
+        hint = "correct base_url, or the proxy variables of the environment"
+        bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint=hint)
         bad.retryable = False
         raise bad from None
-    except (httpx.TransportError, httpx.DecodingError, OSError) as error:
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
         raise ProviderTransportError(f"no complete answer: {redact(str(error)) or type(error).__name__}") from error
+
+
+def kind_of(url: str) -> Kind:
+    """What a URL needs."""
+    return Kind(url[:6].lower() == "https:", proxy_for(url))
 
 
 def proxy_for(url: str) -> str | None:
     """The proxy the environment names for a URL; this machine's own addresses are never proxied."""
-    from urllib.request import getproxies, proxy_bypass
-
     host = host_of(url)
     if _is_loopback(host):
         return None
+    from urllib.request import getproxies, proxy_bypass
+
     proxies = getproxies()
     proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
     return proxy if proxy and not proxy_bypass(host) else None
+
+
+def _proxy(written: str) -> tuple[str, tuple[str, str] | None]:
+    """A proxy's address and login.
+
+    Raises:
+        ValueError: It is none that can be used.
+    """
+    from urllib.parse import unquote, urlsplit
+
+    parts = urlsplit(written if "://" in written else f"http://{written}")
+    scheme = {"socks": "socks5", "socks5h": "socks5"}.get(parts.scheme, parts.scheme)
+    if parts.password:
+        register_secret(unquote(parts.password))
+    if scheme not in ("http", "https", "socks5") or not parts.hostname:
+        message = f"the proxy's address must start with http://, https:// or socks5://, not {parts.scheme}://"
+        raise ValueError(message)
+    port = f":{parts.port}" if parts.port else ""
+    login = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None
+    return f"{scheme}://{parts.hostname}{port}", login
 
 
 @lru_cache(256)
@@ -144,55 +216,29 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def kind_of(url: str) -> Kind:
-    """What a URL needs."""
-    return Kind(url[:6].lower() == "https:", proxy_for(url))
-
-
-def http_request(request: HttpRequest, timeout: float | None) -> httpx.Request:
-    """A request of ours as httpx's; ``timeout`` bounds each of its phases, in seconds."""
-    import httpx
-
-    limits = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
-    return httpx.Request(
-        "POST", _url(request.url), headers=dict(request.headers), content=request.body, extensions={"timeout": limits}
-    )
-
-
 @lru_cache(256)
-def _url(url: str) -> httpx.URL:
-    """A URL, parsed once; httpx takes longer to parse it than to do anything else with it."""
-    import httpx
+def _host_header(url: str) -> str:
+    """What follows the scheme and login, up to the path."""
+    from urllib.parse import urlsplit
 
-    return httpx.URL(url)
-
-
-def lower_headers(response: httpx.Response) -> dict[str, str]:
-    """A response's headers, by lower-case name."""
-    return {name.lower(): value for name, value in response.headers.items()}
-
-
-def _new_transport(kind: Kind) -> httpx.HTTPTransport:
-    import httpx
-
-    return httpx.HTTPTransport(**options(kind, httpx))
-
-
-def options(kind: Kind, httpx: Any) -> dict[str, Any]:
-    """Arguments of an httpx transport of a kind."""
-    import ssl
-
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEEPALIVE, keepalive_expiry=20)
-    tls = _tls() if kind.secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the latter trusts nobody, and is quick
-    return {"verify": tls, "limits": limits, "proxy": kind.proxy}
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _tls() -> ssl.SSLContext:
-    """The one TLS context of the process; reading the certificates takes 20 ms."""
+    """The one TLS context of the process; reading the certificates takes 20 ms.
+
+    It trusts what ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names, else certifi's certificates, as httpx does.
+    """
     global _tls_context  # noqa: PLW0603 - one a process, made when it is first needed
     with _tls_lock:
         if _tls_context is None:
-            import httpx
+            import ssl
 
-            _tls_context = httpx.create_ssl_context()
+            import certifi
+
+            paths = ssl.get_default_verify_paths()
+            named = paths.cafile != paths.openssl_cafile or paths.capath != paths.openssl_capath
+            given = named and (paths.cafile or paths.capath)
+            _tls_context = ssl.create_default_context(cafile=None if given else certifi.where())
+            _tls_context.set_alpn_protocols(["http/1.1"])
         return _tls_context

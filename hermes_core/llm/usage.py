@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
+from hermes_core.config.truth import is_number
 from hermes_core.types.llm import PluginLlmUsage
 
 _FIELDS = {
@@ -29,6 +29,9 @@ _FIELDS = {
 """Our field → where providers write it, the first number counts."""
 
 
+_CACHE_BESIDE_INPUT = ("cache_read_input_tokens", "cache_creation_input_tokens")
+
+
 def read_usage(reported: object) -> PluginLlmUsage:
     """Usage as one provider or another reports it; what is missing or no count is 0.
 
@@ -39,9 +42,11 @@ def read_usage(reported: object) -> PluginLlmUsage:
     if not isinstance(reported, Mapping):
         return PluginLlmUsage()
     usage = PluginLlmUsage(**{ours: _first(reported, theirs) for ours, theirs in _FIELDS.items()})
+    if "prompt_tokens" not in reported:  # this vendor's input leaves out what came from, or went into, its cache
+        usage.input_tokens += sum(_first(reported, (key,)) for key in _CACHE_BESIDE_INPUT)
     usage.total_tokens = usage.total_tokens or usage.input_tokens + usage.output_tokens
     cost = reported.get("cost")
-    if isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
+    if is_number(cost) and cost >= 0:
         usage.cost_usd = float(cost)
     return usage
 
@@ -51,6 +56,6 @@ def _first(reported: Mapping[str, Any], paths: tuple[str, ...]) -> int:
         value: Any = reported
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if is_number(value):
             return max(int(value), 0)
     return 0

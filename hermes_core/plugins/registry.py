@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 from hermes_core.config.redact import redact
 from hermes_core.errors import HermesError, PluginContractError, describe, near
@@ -76,6 +78,7 @@ class PluginRegistry:
         self.generation = 0
         self._services = services
         self.lock = threading.RLock()
+        _registries.add(self)
         self._contexts: dict[Plugin, PluginContext] = {}
         self._loading: set[Plugin] = set()
         self._watch = LoadWatch(SLOW_SECONDS, self._still_loading)
@@ -382,6 +385,18 @@ class PluginRegistry:
     def _pluggy_name(plugin: Plugin) -> str:
         return f"{plugin.order}:{plugin.key}"
 
+
+_registries: WeakSet[PluginRegistry] = WeakSet()
+
+
+def _renew_locks() -> None:
+    """In a forked child, the thread that held a lock is not there to release it."""
+    for registry in _registries:
+        registry.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 _warned: set[str] = set()
 

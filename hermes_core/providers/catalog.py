@@ -26,6 +26,7 @@ class ProviderRow(NamedTuple):
     name: str
     aliases: tuple[str, ...] = ()
     base_url: str = ""
+    hostname: str = ""
     api_mode: str = "chat_completions"
     auth_type: str = "api_key"
     env_vars: tuple[str, ...] = ()
@@ -81,7 +82,6 @@ class ProviderCatalog:
 
     def __init__(self, registry: PluginRegistry) -> None:
         self._registry = registry
-        self._lock = registry.lock  # one lock, or a plugin that looks a provider up while it loads could deadlock
         self._generation = -1
         self._claims: dict[str, list[Claim]] = {}
         self._aliases: dict[str, str] = {}
@@ -95,7 +95,7 @@ class ProviderCatalog:
         key = self.resolve(name)
         if not key:
             return None
-        with self._lock:
+        with self._registry.lock:
             if key not in self._profiles:
                 profile = self._first_working(self._claims[key])
                 self._refresh()  # loading a plugin may have brought new claims
@@ -107,13 +107,13 @@ class ProviderCatalog:
         if not isinstance(name, str):
             return ""
         word = name.strip().lower()
-        with self._lock:
+        with self._registry.lock:
             self._refresh()
             return word if word in self._claims else self._aliases.get(word, "")
 
     def names(self) -> list[str]:
         """Every canonical name, sorted."""
-        with self._lock:
+        with self._registry.lock:
             self._refresh()
             return sorted(self._claims)
 
@@ -123,7 +123,7 @@ class ProviderCatalog:
 
     def __iter__(self) -> Iterator[ProviderRow]:
         """The winners, by name, as far as they can be told without importing them."""
-        with self._lock:
+        with self._registry.lock:
             self._refresh()
             if self._rows is None:
                 self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
@@ -131,7 +131,7 @@ class ProviderCatalog:
 
     def tiers(self, name: str) -> set[str]:
         """The tiers whose plugins claim this canonical name."""
-        with self._lock:
+        with self._registry.lock:
             self._refresh()
             return {claim.plugin.tier for claim in self._claims.get(name, ())}
 

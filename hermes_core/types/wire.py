@@ -12,6 +12,19 @@ if TYPE_CHECKING:
     from hermes_core.types.call import Completion
 
 
+def merged_headers(*layers: Mapping[str, str]) -> dict[str, str]:
+    """Headers of all layers; of one name in several cases, the last one counts.
+
+    Example:
+        >>> merged_headers({"Accept": "a/b"}, {"accept": "c/d"})
+        {'accept': 'c/d'}
+    """
+    merged: dict[str, tuple[str, str]] = {}
+    for layer in layers:
+        merged.update({name.lower(): (name, value) for name, value in layer.items()})
+    return dict(merged.values())
+
+
 class HttpRequest(NamedTuple):
     """A POST to a provider.
 

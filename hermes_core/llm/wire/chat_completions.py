@@ -10,7 +10,7 @@ from hermes_core.config.redact import redact
 from hermes_core.errors import ResponseFormatError
 from hermes_core.llm.usage import read_usage
 from hermes_core.types.call import Completion
-from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest
+from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest, merged_headers
 
 
 def encode(request: WireRequest) -> HttpRequest:
@@ -31,11 +31,10 @@ def encode(request: WireRequest) -> HttpRequest:
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if request.api_key:
         headers["Authorization"] = f"Bearer {request.api_key}"
-    headers.update(request.headers)
     base, question, query = request.base_url.partition("?")
     return HttpRequest(
         url=f"{base.rstrip('/')}/chat/completions{question}{query}",
-        headers=headers,
+        headers=merged_headers(headers, request.headers),
         body=json.dumps(body, separators=(",", ":")).encode("ascii"),
     )
 
