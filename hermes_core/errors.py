@@ -11,6 +11,7 @@
     ├─ ProviderError                 .provider, .model, .retryable
     │  ├─ UnknownProviderError       no such name, and no base URL
     │  ├─ UnknownAuthProfileError    also ValueError
+    │  ├─ MissingModelError          also ValueError
     │  ├─ MissingCredentialError     also RuntimeError
     │  ├─ VisionUnavailableError     also RuntimeError
     │  ├─ ProviderTransportError     no complete answer came
@@ -120,6 +121,10 @@ class UnknownProviderError(ProviderError):
 
 class UnknownAuthProfileError(ProviderError, ValueError):
     """``profile=`` names no stored credential, or more than one."""
+
+
+class MissingModelError(ProviderError, ValueError):
+    """Neither the operator nor the plugin nor the profile names a model."""
 
 
 class MissingCredentialError(ProviderError, RuntimeError):

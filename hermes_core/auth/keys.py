@@ -72,7 +72,8 @@ def from_section(section: Mapping[str, Any], place: str, environment: Environmen
     for key in ("api_key", "api"):
         value = section.get(key)
         if isinstance(value, str) and "${" in value:
-            message = f"config.yaml: {place}.{key} refers to {value!r}, which is not set"
+            unset = ", ".join("${" + part.partition("}")[0] + "}" for part in value.split("${")[1:])
+            message = f"config.yaml: {place}.{key} refers to {unset}, which is not set"
             raise MissingCredentialError(message, hint="set the variable, or write it to .env")
         if isinstance(value, str) and value.strip():
             return _found(value.strip(), f"config:{place}.{key}")

@@ -8,12 +8,15 @@ REDACTED = "[redacted]"
 _MINIMUM_LENGTH = 4  # a shorter value would blank ordinary words, and is no usable key either
 
 _secrets: set[str] = set()
+_longest_first: tuple[str, ...] | None = ()
 
 
 def register_secret(value: str) -> None:
     """Remember a resolved secret; ``redact`` blanks it from now on, in the whole process."""
-    if len(value) >= _MINIMUM_LENGTH:
+    global _longest_first  # noqa: PLW0603 - one memory a process, whatever hosts it has
+    if len(value) >= _MINIMUM_LENGTH and value not in _secrets:
         _secrets.add(value)
+        _longest_first = None
 
 
 def redact(text: str) -> str:
@@ -24,7 +27,11 @@ def redact(text: str) -> str:
         >>> redact("the key is hunter22")
         'the key is [redacted]'
     """
-    for secret in _secrets:
+    global _longest_first  # noqa: PLW0603 - as above
+    secrets = _longest_first
+    if secrets is None:  # the longest first: one secret may begin with another
+        secrets = _longest_first = tuple(sorted(_secrets.copy(), key=len, reverse=True))
+    for secret in secrets:
         if secret in text:
             text = text.replace(secret, REDACTED)
     return text

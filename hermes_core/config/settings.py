@@ -274,5 +274,6 @@ def _register_secrets(node: Any) -> None:
         elif isinstance(value, Mapping) and word in _SECRET_MAPPINGS:
             for item in value.values():
                 register_secret(str(item).strip())
+                register_secret(str(item).rpartition(" ")[2].strip())  # behind "Bearer"
         else:
             _register_secrets(value)

@@ -12,6 +12,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.config.environment import stamp
 from hermes_core.config.redact import RedactingFormatter, redact
 
 if TYPE_CHECKING:
@@ -101,28 +102,37 @@ class HomeLog(RotatingFileHandler):
 
     def __init__(self, home: Path, *, max_bytes: int, backups: int) -> None:
         super().__init__(
-            home / "logs" / "agent.log", maxBytes=max_bytes, backupCount=backups, encoding="utf-8", delay=True
+            home / "logs" / "agent.log",
+            maxBytes=max_bytes,
+            backupCount=backups,
+            encoding="utf-8",
+            errors="backslashreplace",
+            delay=True,
         )
         self.home = str(home)
         self.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        self._broken = False
+        self._reported = False
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is this home's."""
         return getattr(record, "hermes_home", None) == self.home
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it."""
-        if not self._broken:
-            super().emit(record)
+        """Write it, to a new file when somebody has moved the old one away."""
+        if self.stream is not None and stamp(self.baseFilename) is None:
+            self.stream.close()
+            self.stream = None
+        super().emit(record)
 
     def _open(self) -> Any:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own signature
-        """Say so once, and stop trying."""
-        self._broken = True
+        """Say so, once."""
+        if self._reported:
+            return
+        self._reported = True
         logging.getLogger(__name__).warning("cannot write the audit log path=%s", self.baseFilename)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hermes_core.llm import messages as write
 from hermes_core.llm.engine import Request
 from hermes_core.llm.structured import check_schema
-from hermes_core.llm.trust import read_overrides
+from hermes_core.llm.trust import Overrides, read_overrides
 from hermes_core.plugins import current
 from hermes_core.types.call import LlmCall
 
@@ -144,7 +144,7 @@ class PluginLlm:
         return cast("PluginLlmStructuredResult", await self._engine.aanswer(self._plugin_id, request))
 
     def _chat(self, method: str, *, messages: Any, **rest: Any) -> Request:
-        return self._request(method, rest, lambda: {"messages": write.check_messages(method, messages)})
+        return self._request(method, rest, lambda: {"messages": write.check_messages(method, messages)}, lambda: None)
 
     def _structured(
         self,
@@ -158,8 +158,10 @@ class PluginLlm:
         system_prompt: str | None,
         **rest: Any,
     ) -> Request:
-        write.check_request(method, instructions, input, schema_name=schema_name, system_prompt=system_prompt)
         wants_json = json_mode or json_schema is not None
+
+        def check() -> None:
+            write.check_request(method, instructions, input, schema_name=schema_name, system_prompt=system_prompt)
 
         def build() -> dict[str, Any]:
             if json_schema is not None:
@@ -173,18 +175,22 @@ class PluginLlm:
             }
 
         return self._request(
-            method, rest, build, wants_json=wants_json, schema=json_schema, schema_name=schema_name or ""
+            method, rest, build, check, wants_json=wants_json, schema=json_schema, schema_name=schema_name or ""
         )
 
-    def _request(self, method: str, rest: dict[str, Any], build: Any, **structured: Any) -> Request:
-        overrides = read_overrides(**{name: rest.pop(name) for name in ("provider", "model", "agent_id", "profile")})
+    def _request(self, method: str, rest: dict[str, Any], build: Any, check: Any, **structured: Any) -> Request:
+        asked = {name: rest.pop(name) for name in Overrides._fields}
         purpose = str(rest.pop("purpose") or "")
+
+        def read() -> Overrides:
+            check()
+            return read_overrides(**asked)
 
         def call() -> LlmCall:
             write.check_sampling(method, **rest)
             return LlmCall(plugin_id=self._plugin_id, method=method, purpose=purpose, **rest, **build())
 
-        return Request(method=method, purpose=purpose, overrides=overrides, build=call, **structured)
+        return Request(method=method, purpose=purpose, read=read, build=call, **structured)
 
 
 def _arguments(local: dict[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,8 @@ class Request(NamedTuple):
     Attributes:
         method: Its name.
         purpose: Free text for the audit.
-        overrides: What the plugin wants in place of what the user is using.
+        read: Checks the arguments that come before the gate, and gives what the plugin wants in place of what
+            the user is using.
         build: Makes the call, after the gate; raises ValueError for a malformed block.
         wants_json: Whether the answer is to be parsed.
         schema: What the parsed answer must match, or None.
@@ -52,7 +53,7 @@ class Request(NamedTuple):
 
     method: str
     purpose: str
-    overrides: Overrides
+    read: Callable[[], Overrides]
     build: Callable[[], LlmCall]
     wants_json: bool = False
     schema: Any = None
@@ -138,17 +139,12 @@ class LlmEngine:
 
     def _lane(self, plugin_id: str, request: Request) -> Flow[PluginLlmCompleteResult]:
         """One call from the gate to the audit; the drivers above do what it yields."""
-        overrides = request.overrides
-        line = AuditLine(
-            event=request.method,
-            plugin=plugin_id,
-            purpose=request.purpose,
-            agent=overrides.agent_id or "default",
-            profile=overrides.profile,
-        )
+        line = AuditLine(event=request.method, plugin=plugin_id, purpose=request.purpose)
         with recorded(line, self._host.home):
+            overrides = request.read()
+            line.agent, line.profile = overrides.agent_id or "default", overrides.profile
             config = self._host.config()
-            call, routes, wires = yield from self._prepared(config, plugin_id, request)
+            call, routes, wires = yield from self._prepared(config, plugin_id, request, overrides)
             line.provider, line.model = routes[0].provider, routes[0].model
             answer = yield from completion(
                 call,
@@ -160,16 +156,16 @@ class LlmEngine:
             )
             return self._result(request, answer, line)
 
-    def _prepared(self, config: Config, plugin_id: str, request: Request) -> Flow[_Prepared]:
+    def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
 
         def prepare() -> _Prepared:
-            authorize(self._policy(config, plugin_id), request.overrides, self._canonical)
-            return _Prepared(request.build(), self._planner.routes(config, request.overrides), self._host.wires())
+            authorize(self._policy(config, plugin_id), overrides, self._canonical)
+            return _Prepared(request.build(), self._planner.routes(config, overrides), self._host.wires())
 
         if self._seen[0] is not config:
             self._seen, self._policies = (config, set()), {}
-        warm, way = self._seen[1], (request.is_structured, request.overrides.provider)
+        warm, way = self._seen[1], (request.is_structured, overrides.provider)
         if way in warm:
             return prepare()
         prepared: _Prepared = yield Block(prepare)

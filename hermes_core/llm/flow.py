@@ -130,6 +130,8 @@ def completion(
         answer = yield from _attempt(call, route, wires=wires, host=host, deadline=deadline)
     except ProviderError as error:
         error.provider, error.model = route.provider, route.model
+        if isinstance(error, ProviderTimeoutError):  # the transport knows what was left, the caller what was given
+            error.args = deadline.passed().args
         attempts.append(Attempt(provider=route.provider, model=route.model, error=type(error).__name__))
         raise
     attempts.append(Attempt(provider=route.provider, model=route.model))
@@ -160,10 +162,7 @@ def _attempt(
         raise ProviderError(message, hint=f"known: {', '.join(sorted(wires))}")
     assembled = assemble(call, route, base_url, api_key)
     request = _by_wire(route, "encode", lambda: wire.encode(assembled))
-    try:
-        response: HttpResponse = yield Send(request=request, timeout=deadline.left())
-    except ProviderTimeoutError as error:
-        raise deadline.passed() from error
+    response: HttpResponse = yield Send(request=request, timeout=deadline.left())
     if not 200 <= response.status < 300:
         raise status_error(response, route)
     body = _json_body(response)
@@ -219,6 +218,9 @@ def check_address(base_url: str, provider: str) -> None:
         raise ProviderError(message, provider=provider, hint="take it out of base_url, and give the key as api_key")
 
 
+MAX_ERROR_BYTES = 64 * 1024
+"""How much of an error's body is looked at; what is shown of it is redacted first, and then cut."""
+
 _HINTS: dict[type[ProviderStatusError], str] = {
     AuthenticationError: "check the provider's key, and what it may be used for",
     RateLimitError: "wait a little, or choose another provider or model",
@@ -230,7 +232,7 @@ _HINTS: dict[type[ProviderStatusError], str] = {
 def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
     """The typed error for an answer that is no success."""
     status = response.status
-    text = redact(response.body[:2000].decode("utf-8", "replace"))
+    text = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))
     classes = {401: AuthenticationError, 403: AuthenticationError, 429: RateLimitError, 408: ServerError}
     kind = classes.get(status) or (ServerError if status >= 500 else InvalidRequestError)
     error = kind(
@@ -265,6 +267,7 @@ def _json_body(response: HttpResponse) -> Any:
     try:
         return json.loads(response.body)
     except (ValueError, RecursionError):
-        shown = redact(response.body[:120].decode("utf-8", "replace"))
-        kind = response.headers.get("content-type", "no content type")
-        raise ResponseFormatError(f"the provider's answer is not JSON ({kind}): {shown!r}") from None
+        pass  # raised below, so that the error does not lead to the decoder's, which holds the body
+    shown = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))[:120]
+    kind = response.headers.get("content-type", "no content type")
+    raise ResponseFormatError(f"the provider's answer is not JSON ({redact(kind)}): {shown!r}")

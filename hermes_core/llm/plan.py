@@ -20,7 +20,7 @@ from hermes_core.auth.keys import (
 from hermes_core.config.truth import is_true
 from hermes_core.errors import (
     MissingCredentialError,
-    ProviderError,
+    MissingModelError,
     UnknownAuthProfileError,
     UnknownProviderError,
     near,
@@ -100,7 +100,7 @@ class Planner:
         route = Route(
             profile=profile,
             provider=profile.name,
-            model=model or default_model(profile),
+            model=model or default_model(profile, cheap=not is_main),
             base_url=address,
             credential=self._credential(profile, address, section),
             headers=_headers(section),
@@ -176,17 +176,23 @@ class Planner:
         return {host: names for host, names in hosts.items() if host}
 
 
-def default_model(profile: ProviderProfile) -> str:
+def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
     """The model to ask when neither the operator nor the plugin names one.
 
+    Args:
+        profile: The provider's.
+        cheap: Whether a plugin chose the provider for side work; then its cheap model comes first.
+
     Raises:
-        ProviderError: The profile names none either.
+        MissingModelError: The profile names none either.
     """
-    found = (*profile.fallback_models[:1], profile.default_aux_model)
+    found = [*profile.fallback_models[:1], profile.default_aux_model]
+    if cheap:
+        found.reverse()
     model = next((name for name in found if name), "")
     if not model:
-        message = f"no model is chosen for provider {profile.name!r}"
-        raise ProviderError(message, provider=profile.name, hint="set model.default in config.yaml")
+        message = f"no model is chosen for provider {profile.name!r}: give model=, or set model.default"
+        raise MissingModelError(message, provider=profile.name, hint="set model.default in config.yaml")
     return model
 
 

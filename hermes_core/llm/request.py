@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import ProviderHookError, VisionUnavailableError, describe
 from hermes_core.llm.messages import with_schema_prompt
-from hermes_core.providers.profile import OMIT_TEMPERATURE
+from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
 from hermes_core.types.wire import WireRequest, merged_headers
 from hermes_core.version import USER_AGENT
 
@@ -32,6 +33,9 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         hint = "choose a model that does, or set model.supports_vision: true if this one does"
         raise VisionUnavailableError(message, provider=provider, model=route.model, hint=hint)
     messages = [dict(message) for message in call.messages]
+    response_format = call.response_format
+    if type(profile) is not ProviderProfile:  # its hooks may change what they are given
+        messages, response_format = copy.deepcopy((messages, response_format))
     if profile.schema_in_prompt:
         messages = with_schema_prompt(messages, call.schema_prompt)
     messages = [_plain(message, profile.supports_vision_tool_messages) for message in messages]
@@ -46,7 +50,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         "reasoning_config": None,
         "supports_reasoning": False,
         "messages": messages,
-        "response_format": call.response_format,
+        "response_format": response_format,
         "max_tokens": max_tokens,
     }
     extras = call_hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
@@ -58,7 +62,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         messages=messages,
         api_key=api_key,
         headers=merged_headers({"User-Agent": USER_AGENT}, profile.default_headers, route.headers),
-        response_format=call.response_format,
+        response_format=response_format,
         temperature=_temperature(profile.fixed_temperature, call.temperature),
         max_tokens=max_tokens,
         max_tokens_field=profile.max_tokens_field,

@@ -130,6 +130,10 @@ def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy
 
 def raw_headers(request: HttpRequest) -> list[tuple[str, str]]:
     """A request's headers as httpcore wants them."""
+    for name, value in request.headers.items():
+        if not f"{name}{value}".isprintable() or not f"{name}{value}".isascii():
+            message = f"the header {name.encode('ascii', 'backslashreplace').decode()} holds what no header can"
+            raise ValueError(message)
     length = ("Content-Length", str(len(request.body)))
     return [("Host", _host_header(request.url)), *request.headers.items(), length]
 
@@ -140,7 +144,10 @@ def http_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: byt
     if plain.get("content-encoding", "identity") != "identity":
         import httpx
 
-        body = httpx.Response(status, headers=plain, content=body).content
+        try:
+            body = httpx.Response(status, headers=plain, content=body).content
+        except httpx.DecodingError as error:
+            raise ProviderTransportError(f"no complete answer: {error}") from error
     return HttpResponse(status=status, headers=plain, body=body)
 
 
@@ -165,8 +172,14 @@ def mapped_errors(timeout: float) -> Iterator[None]:
         bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint=hint)
         bad.retryable = False
         raise bad from None
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
+    except (*_broken_connections(), OSError) as error:
         raise ProviderTransportError(f"no complete answer: {redact(str(error)) or type(error).__name__}") from error
+
+
+def _broken_connections() -> tuple[type[Exception], ...]:
+    import httpcore
+
+    return httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.ConnectionNotAvailable
 
 
 def kind_of(url: str) -> Kind:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from hermes_core.types.wire import merged_headers
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedRequest:
@@ -138,7 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
         status, headers, answer = provider.next_response(request)
         content = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(content))}.items():
+        usual = {"Content-Type": "application/json"}
+        for name, value in merged_headers(usual, headers, {"Content-Length": str(len(content))}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)

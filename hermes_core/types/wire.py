@@ -25,6 +25,11 @@ def merged_headers(*layers: Mapping[str, str]) -> dict[str, str]:
     return dict(merged.values())
 
 
+def _without_query(url: str) -> str:
+    """A URL as it may be shown: its query may hold a key."""
+    return url.partition("?")[0]
+
+
 class HttpRequest(NamedTuple):
     """A POST to a provider.
 
@@ -36,7 +41,7 @@ class HttpRequest(NamedTuple):
     body: bytes
 
     def __repr__(self) -> str:
-        return f"HttpRequest(url={self.url!r})"
+        return f"HttpRequest(url={_without_query(self.url)!r})"
 
 
 class HttpResponse(NamedTuple):
@@ -78,7 +83,7 @@ class WireRequest(NamedTuple):
     extra: Mapping[str, Any] = MappingProxyType({})
 
     def __repr__(self) -> str:
-        return f"WireRequest(base_url={self.base_url!r}, model={self.model!r})"
+        return f"WireRequest(base_url={_without_query(self.base_url)!r}, model={self.model!r})"
 
 
 @dataclass(frozen=True, kw_only=True)

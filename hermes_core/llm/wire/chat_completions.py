@@ -53,7 +53,8 @@ def decode(body: Any) -> Completion:
     choice = choices[0] if isinstance(choices, list) and choices else None
     answer = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(answer, Mapping):
-        shown = f"keys {sorted(map(str, body))[:8]}" if isinstance(body, Mapping) else type(body).__name__
+        keys = redact(str(sorted(map(str, body))[:8])) if isinstance(body, Mapping) else ""
+        shown = f"keys {keys}" if keys else type(body).__name__
         raise ResponseFormatError(f"the provider's answer holds no message ({shown})")
     finish = choice.get("finish_reason")
     content = answer.get("content")
@@ -66,7 +67,9 @@ def decode(body: Any) -> Completion:
         content, finish = answer["refusal"], "content_filter"
     if not isinstance(content, str):
         hint = "raise max_tokens" if finish == "length" else ""
-        raise ResponseFormatError(f"the provider's answer has no content (finish_reason {finish!r})", hint=hint)
+        raise ResponseFormatError(
+            f"the provider's answer has no content (finish_reason {redact(repr(finish))})", hint=hint
+        )
     model = body.get("model")
     return Completion(
         text=content,
