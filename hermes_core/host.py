@@ -22,7 +22,7 @@ from hermes_core.plugins.discovery import discover
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
-from hermes_core.plugins.registry import PluginRegistry
+from hermes_core.plugins.registry import PluginRegistry, warn_once
 
 if TYPE_CHECKING:
     import os
@@ -107,8 +107,8 @@ class Host:
             allow_downloads=allow_downloads,
         )
         if export_env:
-            declared = (data.get("env_vars") or () for row in host.plugins for data in row.manifest.profiles)
-            environment.export(name for names in declared for name in names)
+            declared = [data.get("env_vars") for row in host.plugins for data in row.manifest.profiles]
+            environment.export(name for names in declared if isinstance(names, list) for name in names)
         return host
 
     def __enter__(self) -> Self:
@@ -174,6 +174,9 @@ class Host:
         for row in rows:
             if row.state != "failed":
                 activation.apply(row)
+        for name in activation.enabled - {word for row in rows for word in (row.key, row.name)}:
+            places = f"{self.home / 'plugins'} and the installed packages"
+            warn_once("plugins.enabled names %r, which is found nowhere; looked in %s", name, places)
         return rows
 
     @cached_property
@@ -189,12 +192,12 @@ class Host:
 
         A higher tier replaces a lower one's command; within a tier the first keeps the name.
         """
-        from hermes_core.types.contributions import RESERVED_COMMANDS, command_name
+        from hermes_core.types.contributions import RESERVED_COMMANDS, Command, command_name
 
+        items = self._registry.items(COMMANDS, lambda item: isinstance(item, Command))
         offers = [
             replace(command, name=command_name(command.name), plugin=impl.plugin.key)
-            for impl, offered in sorted(self._registry.offers(COMMANDS), key=lambda offer: _command_rank(offer[0]))
-            for command in offered
+            for impl, command in sorted(items, key=lambda offer: _command_rank(offer[0]))
         ]
         found = {command.name: command for command in reversed(offers) if command.name not in RESERVED_COMMANDS}
         return dict(sorted(found.items()))
@@ -204,7 +207,7 @@ class Host:
         """Command-line trees by name; plugins that may offer one are loaded."""
         self._registry.need(CLI)
         found: dict[str, CliCommand] = {}
-        for row in reversed(self.plugins):
+        for row in sorted(self.plugins, key=lambda row: (-row.rank[0], row.rank[1])):
             if row.state == "loaded":
                 for command in self._registry.context(row).registrations.cli_commands:
                     found.setdefault(command.name, command)
@@ -330,11 +333,11 @@ class Host:
     def wires(self) -> dict[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""
         from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
+        from hermes_core.types.wire import ApiMode
 
         wires = {CHAT_COMPLETIONS.name: CHAT_COMPLETIONS}
-        for _, offered in reversed(self._registry.offers("hermes_api_modes")):
-            wires.update({mode.name: mode for mode in offered})
-        return wires
+        offered = [mode for _, mode in self._registry.items("hermes_api_modes", lambda item: isinstance(item, ApiMode))]
+        return wires | {mode.name: mode for mode in reversed(offered)}
 
     def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
         """What a provider's profile may ask of this host."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from hermes_core.config.redact import register_secret
 from hermes_core.errors import MissingCredentialError
+from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,14 +102,6 @@ def for_address(base_url: str, hosts: Mapping[str, Iterable[str]], environment: 
     owned = {name for names in hosts.values() for name in names}
     derived = derived_variable(host)
     return from_environment([derived], environment) if derived and derived not in owned else None
-
-
-def host_of(url: str) -> str:
-    """A URL's host in lower case, without port and trailing dot; ``""`` when it has none."""
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
 
 
 def is_within(host: str, known: str) -> bool:

@@ -13,7 +13,6 @@ from hermes_core.auth.keys import (
     for_address,
     from_environment,
     from_section,
-    host_of,
     key_variables,
     url_variables,
 )
@@ -27,6 +26,7 @@ from hermes_core.errors import (
 )
 from hermes_core.llm.request import call_hook
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

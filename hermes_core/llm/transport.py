@@ -7,7 +7,6 @@ does; and importing it takes a fifth of the time.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import threading
 import time
@@ -16,9 +15,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.auth.keys import host_of
 from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
@@ -172,7 +171,9 @@ def mapped_errors(timeout: float) -> Iterator[None]:
         bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint=hint)
         bad.retryable = False
         raise bad from None
-    except (*_broken_connections(), OSError) as error:
+    except Exception as error:
+        if not isinstance(error, (*_broken_connections(), OSError)):
+            raise
         raise ProviderTransportError(f"no complete answer: {redact(str(error)) or type(error).__name__}") from error
 
 
@@ -190,7 +191,7 @@ def kind_of(url: str) -> Kind:
 def proxy_for(url: str) -> str | None:
     """The proxy the environment names for a URL; this machine's own addresses are never proxied."""
     host = host_of(url)
-    if _is_loopback(host):
+    if is_loopback(host):
         return None
     from urllib.request import getproxies, proxy_bypass
 
@@ -217,16 +218,6 @@ def _proxy(written: str) -> tuple[str, tuple[str, str] | None]:
     port = f":{parts.port}" if parts.port else ""
     login = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None
     return f"{scheme}://{parts.hostname}{port}", login
-
-
-@lru_cache(256)
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @lru_cache(256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,10 +11,14 @@ if TYPE_CHECKING:
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.plugin import Plugin
 
+log = logging.getLogger(__name__)
+
 NATIVE_GROUP = "hermes"
 
 
-def _listed(value: Any) -> frozenset[str]:
+def _listed(value: Any, key: str = "") -> frozenset[str]:
+    if key and value is not None and not isinstance(value, list):
+        log.warning("config.yaml: %s must be a list, got %s; it counts as empty", key, type(value).__name__)
     return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, list) else frozenset()
 
 
@@ -41,11 +46,13 @@ class Activation(NamedTuple):
         if held is None:
             config = file.current()
             held = (
-                _listed(config.get("plugins", "enabled")),
-                _listed(config.get("plugins", "disabled")),
+                _listed(config.get("plugins", "enabled"), "plugins.enabled"),
+                _listed(config.get("plugins", "disabled"), "plugins.disabled"),
                 config.text("memory", "provider"),
             )
-            if file.is_file_alone and config.error is None:
+            if config.error is not None and not config.tree:  # what it said before it broke goes on
+                held = index.last("activation", str(file.path), _said) or held
+            elif file.is_file_alone and config.error is None:
                 said = [sorted(held[0]), sorted(held[1]), held[2]]
                 index.remember("activation", str(file.path), file.stamps(), said)
         return cls(
@@ -61,11 +68,13 @@ class Activation(NamedTuple):
             return "safe mode loads bundled plugins alone", "unset HERMES_SAFE_MODE"
         if plugin.key in self.disabled or plugin.name in self.disabled:
             return "disabled via config", enable
+        if self.memory and self.memory in (plugin.name, plugin.key, plugin.key.rpartition("/")[2]):
+            return "", ""
         if plugin.kind == "exclusive":
-            if self.memory in {plugin.name, plugin.key, plugin.key.rpartition("/")[2]}:
-                return "", ""
             return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
-        if plugin.kind == "model-provider" or plugin.key in self.enabled or plugin.name in self.enabled:
+        if plugin.key in self.enabled or plugin.name in self.enabled:
+            return "", ""
+        if plugin.kind == "model-provider" and plugin.group != NATIVE_GROUP:
             return "", ""
         if plugin.tier == "bundled":
             return ("", "") if plugin.manifest.default_on else ("off by default", enable)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_hookspecs.markers import PROJECT
 
 from hermes_core.errors import PluginLoadError
+from hermes_core.plugins.context import is_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,8 @@ def take_up(target: Any, context: PluginContext) -> None:
     Raises:
         PluginLoadError: It is none of these.
     """
-    if not _take(target, context):
+    declares = bool(context.manifest.manifest.profiles)
+    if not _take(target, context) and not declares:
         message = f"plugin {context.plugin_id!r} has no register() function and implements no hook"
         hint = "define register(ctx), or a function marked @hookimpl"
         raise PluginLoadError(message, plugin=context.plugin_id, hint=hint)
@@ -51,13 +53,13 @@ def _take(target: Any, context: PluginContext) -> bool:
         return True
     if native:
         return True
-    if _is_profile(target):
+    if is_profile(target):
         context.register_provider(target)
     elif _is_memory_provider(target):
         context.register_memory_provider(target)
     elif callable(target):
         made = _call(target, context)
-        if made is not None and (implements_hooks(made) or _is_profile(made) or _is_memory_provider(made)):
+        if made is not None and (implements_hooks(made) or is_profile(made) or _is_memory_provider(made)):
             _take(made, context)
     elif isinstance(target, ModuleType):
         _take_memory_class(target, context)
@@ -91,11 +93,6 @@ def _take_memory_class(module: ModuleType, context: PluginContext) -> None:
         if isinstance(value, type) and value.__module__ == module.__name__ and _is_memory_provider(value):
             context.registrations.memory.setdefault(context.manifest.key.rpartition("/")[2], value)
             return
-
-
-def _is_profile(target: Any) -> bool:
-    """By its members, not its class: some packages bring a base class of their own."""
-    return hasattr(target, "build_api_kwargs_extras") and hasattr(target, "base_url")
 
 
 def _is_memory_provider(target: Any) -> bool:

@@ -179,6 +179,8 @@ class PluginContext:
 
     def register_provider(self, profile: Any) -> None:
         """Offer an LLM provider profile; a later one of the same name replaces an earlier one."""
+        if not is_profile(profile):
+            raise self._wrong("register_provider", "profile", "a ProviderProfile", profile)
         self.registrations.profiles.append(profile)
         self._host.offered_more(self)
 
@@ -211,3 +213,9 @@ class PluginContext:
     def _wrong(self, method: str, argument: str, wanted: str, value: object) -> PluginContractError:
         message = f"{method}: {argument} must be {wanted}, got {type(value).__name__}"
         return PluginContractError(message, plugin=self.plugin_id, source=self.manifest.source)
+
+
+def is_profile(value: Any) -> bool:
+    """Whether it is a provider's profile, by its members: some packages bring a base class of their own."""
+    members = ("name", "base_url", "build_api_kwargs_extras")
+    return not isinstance(value, type) and all(hasattr(value, name) for name in members)

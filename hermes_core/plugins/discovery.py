@@ -47,11 +47,18 @@ def discover(home: Path, index: Index, project: Path | None = None) -> list[Plug
     rows += _legacy(f"{home}{os.sep}providers")
     rows += [_installed(entry, index) for entry in entries if entry.distribution != DISTRIBUTION]
     rows += _folders(f"{home}{os.sep}plugins", "user", index)
-    if project is not None:
+    if project is not None and not _same(project / ".hermes", home):
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
     for order, row in enumerate(rows):
         row.order = order
     return rows
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def manifest_index(root: Path) -> dict[str, Any]:
@@ -140,7 +147,9 @@ def _manifest(file: str, found: Stamp, index: Index, *, default_name: str, defau
     except ConfigError as error:
         log.warning("plugin manifest refused: %s", error)
         manifest = error
-    index.remember("manifests", file, [found], _packed(manifest))
+    unreadable = isinstance(manifest, ConfigError) and isinstance(manifest.__cause__, OSError)
+    if not unreadable:  # a file's mode may change without its stamp
+        index.remember("manifests", file, [found], _packed(manifest))
     return manifest
 
 

@@ -53,8 +53,13 @@ class Index:
         held = self._held.get(kind, {}).get(key)
         if held is None or held[0] != _flat(stamps):
             return None
+        return self.last(kind, key, build)
+
+    def last(self, kind: str, key: str, build: Callable[[Any], T]) -> T | None:
+        """What was last remembered about ``key``, current or not; None when nothing was."""
+        held = self._held.get(kind, {}).get(key)
         try:
-            return build(held[1])
+            return build(held[1]) if held is not None else None
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
@@ -117,8 +122,11 @@ def _write(path: Path, value: object) -> None:
     try:
         path.parent.mkdir(exist_ok=True)  # no parents: looking at a home does not make one
         handle, name = tempfile.mkstemp(prefix=".index-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(value, separators=(",", ":")))  # far quicker than json.dump
-        os.replace(name, path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(value, separators=(",", ":")))  # far quicker than json.dump
+            os.replace(name, path)
+        except OSError:
+            os.unlink(name)
     except OSError:
         return

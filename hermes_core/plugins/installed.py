@@ -53,12 +53,21 @@ def entry_points(index: Index) -> list[Entry]:
         now = stamp(path or ".")
         if now is None:
             continue
-        entries = index.recall("entry points", path, [now], lambda held: [Entry(*map(str, entry)) for entry in held])
+        entries = index.recall("entry points", path, [now], _entries)
         if entries is None:
             entries = _look(path)
             index.remember("entry points", path, [now], entries)
         found += [entry for entry in entries if home_of.setdefault(entry.distribution, path) == path]
     return found
+
+
+def _entries(held: list[Any]) -> list[Entry]:
+    """Entry points out of the index; refuses any that this version could not have written."""
+    entries = [Entry(*entry) for entry in held]
+    if not all(entry.group in GROUPS and all(isinstance(field, str) for field in entry) for entry in entries):
+        message = "not an entry point of ours"
+        raise ValueError(message)
+    return entries
 
 
 def _look(path: str) -> list[Entry]:

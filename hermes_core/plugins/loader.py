@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 NAMESPACE = "hermes_plugins"
 """The synthetic package below which directory plugins are imported."""
 
+_names = threading.Lock()
+
 _self_registered: dict[str, list[Any]] = {}
 """Module → the profiles it registered while it was imported, for hosts that find it imported already."""
 
@@ -28,12 +31,12 @@ def import_target(plugin: Plugin, context: PluginContext) -> Any:
     entry = plugin.entry_point
     if entry is None:
         return _import_location(plugin)
-    target = entry.load()
     registered = context.registrations.profiles
-    if registered:
-        _self_registered[entry.value] = list(registered)
-    else:
-        registered.extend(_self_registered.get(entry.value, ()))
+    if entry.module in sys.modules:  # its import is over, so what it registered then is registered again
+        registered.extend(_self_registered.get(entry.module, ()))
+        return entry.load()
+    target = entry.load()
+    _self_registered[entry.module] = list(registered)
     return target
 
 
@@ -63,7 +66,7 @@ def _import_location(plugin: Plugin) -> ModuleType:
         namespace = ModuleType(NAMESPACE)
         namespace.__path__ = []
         sys.modules[NAMESPACE] = namespace
-    name = plugin.module = _free_name(plugin.key)
+    name = plugin.module = _take_name(plugin.key)
     spec = importlib.util.spec_from_file_location(
         name,
         plugin.code,
@@ -78,10 +81,12 @@ def _import_location(plugin: Plugin) -> ModuleType:
     return module
 
 
-def _free_name(key: str) -> str:
-    """A module name for ``key`` that no other plugin, and no other host in this process, has taken."""
+def _take_name(key: str) -> str:
+    """Take a module name for ``key`` that no other plugin, and no other host in this process, has taken."""
     base = f"{NAMESPACE}.{key.replace('/', '__').replace('-', '_').replace('.', '_')}"
     name, number = base, 2
-    while name in sys.modules:
-        name, number = f"{base}_{number}", number + 1
+    with _names:
+        while name in sys.modules:
+            name, number = f"{base}_{number}", number + 1
+        sys.modules[name] = ModuleType(name)
     return name

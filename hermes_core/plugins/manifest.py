@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import stamp
 from hermes_core.config.settings import read_yaml
+from hermes_core.config.truth import is_number
 from hermes_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,6 +21,25 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 * 1024
 MAX_VALUES = 10_000
 NAME = re.compile(r"(?=.{1,64}$)[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
+
+_TEXT = ("text", lambda value: isinstance(value, str))
+_SWITCH = ("true or false", lambda value: isinstance(value, bool))
+_WHOLE = ("a whole number", lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool)))
+_NAMES = (
+    "a list of names",
+    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+)
+PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("name", "extends", "api_mode", "display_name", "description", "signup_url", "base_url"), _TEXT),
+    **dict.fromkeys(("models_url", "auth_type", "hostname", "default_aux_model", "max_tokens_field"), _TEXT),
+    **dict.fromkeys(("aliases", "env_vars", "fallback_models"), _NAMES),
+    **dict.fromkeys(("supports_health_check", "supports_vision", "supports_vision_tool_messages"), _SWITCH),
+    **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt"), _SWITCH),
+    **dict.fromkeys(("default_max_tokens", "auto_rank"), _WHOLE),
+    "default_headers": ("a mapping", lambda value: isinstance(value, dict)),
+    "fixed_temperature": ("a number or omit", lambda value: value in (None, "omit") or is_number(value)),
+}
+"""Fields of a ``profile:`` block → what they must be, and how to tell; others are kept as they are."""
 
 FILE_NAMES = ("plugin.yaml", "plugin.yml")
 
@@ -179,7 +199,15 @@ def parse_manifest(
         except (TypeError, ValueError) as error:
             message = f"{path}: profile cannot be used: {error}"
             raise ConfigError(message, path=path, key="profile", hint="correct the manifest") from error
-        return tuple({"name": name, **block} for block in plain)
+        return tuple(_profile({key: value for key, value in block.items() if _says(key, value)}) for block in plain)
+
+    def _profile(block: dict[str, Any]) -> dict[str, Any]:
+        for key, value in block.items():
+            wanted, fits = PROFILE_FIELDS.get(key, ("", lambda _value: True))
+            if not fits(value):
+                message = f"{path}: profile.{key} must be {wanted}, got {type(value).__name__}"
+                raise ConfigError(message, path=path, key=f"profile.{key}", hint="correct the manifest")
+        return {"name": name, **block}
 
     if not isinstance(data.get("name", ""), str):
         raise wrong("name", "text; put a bare number in quotes")
@@ -203,6 +231,11 @@ def parse_manifest(
         tools=names("provides_tools"),
         profiles=profiles(),
     )
+
+
+def _says(key: str, value: Any) -> bool:
+    """Whether a field of a profile says anything: nothing behind the colon does where None has no meaning."""
+    return value is not None or key in ("auto_rank", "default_max_tokens", "fixed_temperature")
 
 
 def _words(values: Mapping[str, Any]) -> list[str]:

@@ -106,11 +106,13 @@ class Plugin:
 
     def code_stamps(self) -> list[Stamp]:
         """What changes when its code does, as far as that can be told cheaply."""
-        if self.entry_point is None:
-            return [stamp(self.location), stamp(self.code)]
-        from hermes_core.plugins.discovery import module_file
+        file = self.code
+        if self.entry_point is not None:
+            from hermes_core.plugins.discovery import module_file
 
-        return [stamp(module_file(self.entry_point.module))]
+            file = module_file(self.entry_point.module)
+        folder, name = os.path.split(file)
+        return _module_stamps(folder) if name == "__init__.py" else [stamp(file)]
 
     @cached_property
     def version(self) -> str:
@@ -126,3 +128,13 @@ class Plugin:
             return "this program"
         linked = os.path.islink(self.location)
         return f"{self.location} -> {os.path.realpath(self.location)}" if linked else self.location
+
+
+def _module_stamps(folder: str) -> list[Stamp]:
+    """The stamps of the modules that lie in a package's folder."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+    except OSError:
+        return [None]
+    return [stamp(name) for name in names]

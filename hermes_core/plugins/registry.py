@@ -142,7 +142,9 @@ class PluginRegistry:
         with self.lock:
             if plugin.state == "loaded":
                 return True
-            if not plugin.is_untried or plugin in self._loading or plugin.is_data:
+            if not plugin.is_untried or plugin in self._loading:
+                return False
+            if plugin.manifest.profiles and plugin.is_data:
                 return False
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
@@ -240,6 +242,25 @@ class PluginRegistry:
             self.blame(impl.plugin, hook, error)
             return None
 
+    def items(
+        self, hook: str, kind: Callable[[Any], bool], *, load: bool = True
+    ) -> Iterator[tuple[Implementation, Any]]:
+        """The single items that plugins offer by ``hook``; what is none is reported, and passed over.
+
+        Args:
+            hook: Name of an offer hook.
+            kind: Tells an item from what is none.
+            load: Whether plugins that may implement it are loaded first.
+        """
+        for impl, offered in self.offers(hook, load=load):
+            items = offered if isinstance(offered, list | tuple | set | frozenset) else [offered]
+            for item in items:
+                if kind(item):
+                    yield impl, item
+                else:
+                    message = f"it returned {type(item).__name__}, which is no offer of this hook"
+                    self.blame(impl.plugin, hook, PluginContractError(message, plugin=impl.plugin.key))
+
     def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:
         """Record that a loaded plugin's code failed in ``place``, and warn of it once."""
         reason = redact(f"{place} raised {describe(error)}")
@@ -269,7 +290,9 @@ class PluginRegistry:
                 try:
                     with running(context):
                         callback()
-                except Exception as error:  # noqa: BLE001 - plugin boundary: the others still unload
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # noqa: BLE001 - plugin boundary: the others still unload
                     self.blame(plugin, "on_unload", error)
             for target in (*context.registrations.natives, context.registrations):
                 if self.pm.is_registered(target):
@@ -383,7 +406,7 @@ class PluginRegistry:
 
     @staticmethod
     def _pluggy_name(plugin: Plugin) -> str:
-        return f"{plugin.order}:{plugin.key}"
+        return str(plugin.order)
 
 
 _registries: WeakSet[PluginRegistry] = WeakSet()

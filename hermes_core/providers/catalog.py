@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import ConfigError, describe
+from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.registry import PLAIN, call_position
-from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
+from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,11 +97,13 @@ class ProviderCatalog:
         if not key:
             return None
         with self._registry.lock:
-            if key not in self._profiles:
+            while key and key not in self._profiles:
                 profile = self._first_working(self._claims[key])
-                self._refresh()  # loading a plugin may have brought new claims
-                self._profiles[key] = profile
-            return self._profiles[key]
+                settled = self._generation == self._registry.generation
+                key = self.resolve(name)  # loading a plugin may have brought new claims, and another winner
+                if settled:
+                    self._profiles[key] = profile
+            return self._profiles.get(key)
 
     def resolve(self, name: object) -> str:
         """The canonical name that ``name`` leads to, or ``""``; a name beats an alias."""
@@ -179,11 +182,10 @@ class ProviderCatalog:
 
     def _collect(self) -> Iterator[Claim]:
         offered: dict[Plugin, list[Claim]] = {}
-        for impl, profiles in self._registry.offers(PROFILES, load=False):
+        for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
+            name = str(profile.name).strip().lower()
             claims = offered.setdefault(impl.plugin, [])
-            for profile in reversed([*profiles]):  # of one plugin, too, the last one registered wins
-                name = str(profile.name).strip().lower()
-                claims.append(Claim(name, impl.plugin, impl.position, profile=profile))
+            claims.insert(0, Claim(name, impl.plugin, impl.position, profile=profile))  # the last registered wins
         for plugin in self._registry.plugins:
             if plugin.state == "loaded" and not plugin.manifest.profiles:
                 self._learn(plugin, offered.get(plugin, []))
@@ -242,24 +244,19 @@ class ProviderCatalog:
             return self._from_data(claim, below)
         if not self._registry.load(claim.plugin):
             return None
-        for impl, profiles in self._registry.offers(PROFILES, load=False):
-            if impl.plugin is claim.plugin:
-                for profile in reversed([*profiles]):
-                    if str(profile.name).strip().lower() == claim.name:
-                        return profile  # type: ignore[no-any-return]
+        for impl, profile in reversed([*self._registry.items(PROFILES, is_profile, load=False)]):
+            if impl.plugin is claim.plugin and str(profile.name).strip().lower() == claim.name:
+                return profile  # type: ignore[no-any-return]
         if not claim.plugin.manifest.profiles:  # it used to offer it; what it offers now is collected next
             return None
+        if "base_url" in claim.data or "extends" in claim.data:  # the manifest says it all
+            return self._from_data(claim, below)
         message = f"the manifest declares it, but the code does not offer it ({claim.plugin.source})"
         raise ConfigError(message, path=claim.plugin.source, key="profile", hint="offer it, or drop the profile: block")
 
     def _from_data(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile:
         """A profile from a manifest's block alone, on top of the one it extends."""
         data = dict(claim.data)
-        for key in (*_TUPLES, "fallback_models"):
-            if key in data and not isinstance(data[key], list | tuple):
-                raise _bad_field(claim, key, "a list", data[key])
-        if data.get("fixed_temperature") == "omit":
-            data["fixed_temperature"] = OMIT_TEMPERATURE
         base_name = data.pop("extends", None)
         if base_name is None:
             return ProviderProfile(**data)
@@ -294,6 +291,7 @@ class ProviderCatalog:
         found: dict[str, Any] = {"aliases": ()}
         if base is not None:
             word = str(base).strip().lower()
+            word = word if word in self._claims else self._aliases.get(word, word)
             for other in self._claims.get(word, ()):
                 if other.position > claim.position:
                     found = self._fields(other)
@@ -329,8 +327,3 @@ def _verdict(claim: Claim, status: str, reason: str = "", remedy: str = "") -> V
         name=claim.name, status=status, plugin=plugin.key, tier=plugin.tier,
         source=plugin.source, reason=reason, remedy=remedy,
     )  # fmt: skip
-
-
-def _bad_field(claim: Claim, key: str, wanted: str, value: object) -> ConfigError:
-    message = f"{claim.plugin.source}: profile.{key} must be {wanted}, got {type(value).__name__}"
-    return ConfigError(message, path=claim.plugin.source, key=f"profile.{key}", hint="correct the manifest")

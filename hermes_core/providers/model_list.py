@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.version import USER_AGENT
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def fetch_model_ids(url: str, *, api_key: str | None, headers: Mapping[str, str]
     if api_key:
         sent["Authorization"] = f"Bearer {api_key}"
     try:
-        body: Any = httpx.get(url, headers=sent, timeout=timeout).raise_for_status().json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        proxied = not is_loopback(host_of(url))
+        body: Any = httpx.get(url, headers=sent, timeout=timeout, trust_env=proxied).raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, RecursionError) as error:
         log.debug("model list failed error=%s", type(error).__name__)
         return None
     items = body.get("data") if isinstance(body, dict) else body

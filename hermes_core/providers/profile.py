@@ -56,6 +56,8 @@ class _KeepsUnknownKeywords(ABCMeta):
             for key in ("aliases", "env_vars", "fallback_models"):
                 value = getattr(made, key)
                 setattr(made, key, (value,) if isinstance(value, str) else tuple(value or ()))
+            if made.fixed_temperature == "omit":  # as a manifest writes it
+                made.fixed_temperature = OMIT_TEMPERATURE
             for key, value in unknown.items():
                 setattr(made, key, value)
             return made
