@@ -33,5 +33,5 @@ def fetch_model_ids(url: str, *, api_key: str | None, headers: Mapping[str, str]
     items = body.get("data") if isinstance(body, dict) else body
     if not isinstance(items, list):
         return None
-    ids = [item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    ids = [item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str) and item["id"]]
     return list(dict.fromkeys(ids))

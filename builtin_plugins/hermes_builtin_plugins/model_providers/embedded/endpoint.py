@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODEL = "SmolLM2-135M-Instruct"
 N_CTX = 4096
-N_PREDICT = 1024
+N_PREDICT = 512
 
 
 def open_endpoint(host: EndpointHost) -> tuple[str, str]:

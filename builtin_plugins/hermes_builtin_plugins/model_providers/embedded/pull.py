@@ -70,11 +70,12 @@ def _one_process_at_a_time(models: Path, say: Callable[[str], object]) -> Iterat
     except Timeout:
         say("waiting for another process that is pulling the model")
         lock.acquire()
-    with lock:
-        lock.release()  # `with` holds it a second time
+    try:
         for left in models.glob(f"{_STAGING}*"):
             shutil.rmtree(left, ignore_errors=True)
         yield
+    finally:
+        lock.release()
 
 
 def _verified_model(left: Path, source: Source) -> Path:

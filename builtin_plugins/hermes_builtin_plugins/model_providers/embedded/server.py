@@ -49,7 +49,7 @@ class _Running:
 
 
 class Servers:
-    """The servers of one process, started when first asked for, and ended with it.
+    """The servers of one process, started when first asked for; they end when its pipes close.
 
     A forked process starts with none: it lets go of the inherited pipes, so that a server still ends
     with the process that started it.
@@ -64,7 +64,7 @@ class Servers:
             os.register_at_fork(
                 before=self._spawn.acquire, after_in_parent=self._spawn.release, after_in_child=self._forget
             )
-        atexit.register(self.close)
+        atexit.register(self._disown)
 
     def address(self, key: object) -> tuple[str, str] | None:
         """Base URL and API key of the living server that was started under ``key``."""
@@ -83,18 +83,6 @@ class Servers:
                 running = self._running[key] = self._started(launch)
                 address = running.address
             return address
-
-    def close(self) -> None:
-        """End them all, in the middle of an answer too."""
-        for process in self._processes:
-            _close(process.stdin)
-        for process in self._processes:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(2)
-            process.kill()
-            process.wait()
-        self._processes.clear()
-        self._running.clear()
 
     def _started(self, launch: Launch) -> _Running:
         with tempfile.TemporaryFile() as complaints:
@@ -118,7 +106,9 @@ class Servers:
     def _spawned(self, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
         """The child, in a session of its own so that Ctrl-C in the terminal does not reach it."""
         with self._spawn:
-            self._processes = [process for process in self._processes if process.poll() is None]
+            for dead in [process for process in self._processes if process.poll() is not None]:
+                _close(dead.stdin)
+                self._processes.remove(dead)
             process = subprocess.Popen(  # noqa: S603 - this Python and our own script
                 # -P: the folder of the script must not shadow modules
                 [sys.executable, "-P", str(Path(__file__).with_name("child.py"))],
@@ -134,14 +124,23 @@ class Servers:
 
     def _forget(self) -> None:
         """In a forked process: let go of the servers, which are its parent's."""
+        self._disown()
         for process in self._processes:
             _close(process.stdin)
             _close(process.stdout)
-            process.returncode = 0  # not ours to wait for
         self._running = {}
         self._processes = []
         self._start = threading.Lock()
         self._spawn.release()
+
+    def _disown(self) -> None:
+        """Have nothing wait for the servers, or warn that they run.
+
+        All that is done at exit: they end with the pipe. Ending them before that would let threads that
+        are in the middle of a call fail, and complain, in a process that is done.
+        """
+        for process in self._processes:
+            process.returncode = process.returncode or 0
 
 
 def _exchange(process: subprocess.Popen[bytes], launch: Launch) -> dict[str, str]:

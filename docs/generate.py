@@ -1,0 +1,117 @@
+"""What cog writes into these pages: the hook reference and the help of every command."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import inspect
+import io
+import os
+import re
+import tempfile
+from typing import TYPE_CHECKING
+
+from hermes_hookspecs import SPECS
+
+from hermes_core.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Notices"}
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|Example):$", re.MULTILINE)
+_ARGUMENT = re.compile(r"^    (\w+): ((?:.|\n(?!    \w))*)", re.MULTILINE)
+_SUBCOMMAND = re.compile(r"^    ([a-z][\w-]*)(?: {2}|$)", re.MULTILINE)
+
+
+def hook_reference() -> str:
+    """Every hook: a heading with its signature, and what its docstring says."""
+    pages = []
+    for group in SPECS:
+        pages.append(f"## {GROUPS[group.__name__]}\n\n{_markdown(inspect.getdoc(group) or '')}\n")
+        pages += [_hook(name, function) for name, function in hooks_of(group)]
+    return "\n" + "\n".join(pages)
+
+
+def hooks_of(group: type) -> list[tuple[str, Callable[..., object]]]:
+    """The hooks a class of specifications declares, in order."""
+    return [(name, member) for name, member in vars(group).items() if name.startswith("hermes_")]
+
+
+def signature(name: str, function: Callable[..., object]) -> str:
+    """A hook as an implementation may write it: ``name(arg, arg)``.
+
+    Example:
+        >>> signature("hermes_turn_end", lambda self, ctx, turn: None)
+        'hermes_turn_end(ctx, turn)'
+    """
+    return f"{name}({', '.join([*inspect.signature(function).parameters][1:])})"
+
+
+def example(function: Callable[..., object]) -> str:
+    """The example in a docstring as a program."""
+    lines: list[str] = []
+    for part in doctest.DocTestParser().get_examples(inspect.getdoc(function) or ""):
+        opens_block = part.source.startswith(("@", "def ", "class ", "async "))
+        after_imports = bool(lines) and lines[-1].startswith(("from ", "import "))
+        still_importing = part.source.startswith(("from ", "import "))
+        if lines and (opens_block or (after_imports and not still_importing)):
+            lines += ["", ""] if opens_block else [""]
+        lines += part.source.rstrip().splitlines()
+    return "\n".join(lines) + "\n"
+
+
+def command_reference() -> str:
+    """The ``--help`` of every command, those of the bundled plugins included, at 80 columns."""
+    with _a_home_of_nobody():
+        pages = [f"## `{' '.join(('hermes', *words))}`\n\n```text\n{text}```\n" for words, text in _helps()]
+    return "\n" + "\n".join(pages)
+
+
+def _hook(name: str, function: Callable[..., object]) -> str:
+    purpose, *rest = _SECTION.split(inspect.getdoc(function) or "")
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    types = inspect.get_annotations(function)
+    parts = [f"### `{signature(name, function)}`", _markdown(purpose)]
+    if "Args" in sections:
+        items = [f"- `{arg}` (`{types[arg]}`): {_markdown(text)}" for arg, text in _ARGUMENT.findall(sections["Args"])]
+        parts.append("Arguments:\n\n" + "\n".join(items))
+    if "Returns" in sections:
+        parts.append(f"Returns `{types['return']}`:\n{_markdown(sections['Returns'])}")
+    parts.append(f"```python\n{example(function)}```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(text: str) -> str:
+    """Docstring prose: double backticks become single ones, and each paragraph one line."""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.replace("``", "`").strip().split("\n\n")]
+    return "\n\n".join(paragraphs)
+
+
+def _helps(words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    text = _help(words)
+    yield words, text
+    for name in _SUBCOMMAND.findall(text):
+        yield from _helps((*words, name))
+
+
+def _help(words: tuple[str, ...]) -> str:
+    screen = io.StringIO()
+    with contextlib.redirect_stdout(screen), contextlib.suppress(SystemExit):
+        main([*words, "--help"])
+    return screen.getvalue()
+
+
+@contextlib.contextmanager
+def _a_home_of_nobody() -> Iterator[None]:
+    """An empty home and bundled plugins alone, so that the pages are the same on every machine."""
+    environ = os.environ  # noqa: TID251 - the command reads it, as it would from a shell
+    before = dict(environ)
+    with tempfile.TemporaryDirectory() as home:
+        environ.update(COLUMNS="80", HERMES_HOME=home, HERMES_MANAGED_DIR=home, HERMES_SAFE_MODE="1")
+        try:
+            yield
+        finally:
+            environ.clear()
+            environ.update(before)

@@ -1,0 +1,83 @@
+"""Who may import whom."""
+
+import ast
+import json
+
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+from hermes_core.plugins.discovery import INDEX, manifest_index
+
+
+def imported_modules(tree):
+    """Every module that a tree's import statements name, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module
+
+
+@pytest.fixture(scope="module")
+def bundled(root):
+    """The folder of the bundled plugins."""
+    return root / "builtin_plugins" / "hermes_builtin_plugins"
+
+
+def test_the_layer_contracts_hold(root, monkeypatch, capsys):
+    """Every import contract in pyproject.toml is kept."""
+    monkeypatch.chdir(root)
+    status = lint_imports(config_filename=str(root / "pyproject.toml"), no_cache=True)
+    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+def test_the_host_does_not_name_the_bundled_plugins(root):
+    """No file of hermes_core mentions the package of the bundled plugins: an entry point leads to it."""
+    sources = sorted((root / "hermes_core").rglob("*.py"))
+    assert [path.name for path in sources if "hermes_builtin_plugins" in path.read_text(encoding="utf-8")] == []
+
+
+def test_bundled_plugins_import_the_facade_alone(bundled):
+    """A bundled plugin imports hermes_core as a stranger does: its top-level names, and no room."""
+    found = {
+        f"{path.relative_to(bundled)}: {module}"
+        for path in sorted(bundled.rglob("*.py"))
+        for module in imported_modules(ast.parse(path.read_text(encoding="utf-8")))
+        if module.startswith("hermes_") and module != "hermes_core"
+    }
+    assert set() == found
+
+
+def test_the_index_of_bundled_manifests_is_current(bundled):
+    """``index.json`` holds what the manifests say; ``just index`` writes it."""
+    assert manifest_index(bundled) == json.loads((bundled / INDEX).read_text(encoding="utf-8"))
+
+
+def test_bundled_manifests_declare_a_surface(bundled):
+    """Each bundled plugin declares what it offers, so that a start need not import it to find out."""
+    declare = ("profile", "provides_commands", "provides_cli_commands", "provides_tools", "provides_hooks", "hooks")
+    rows = manifest_index(bundled).items()
+    silent = [folder for folder, data in rows if not any(data.get(key) for key in declare)]
+    assert [folder for folder in silent if not folder.startswith("memory/")] == []  # its kind says it all
+
+
+def test_no_provider_is_treated_by_name(trees, bundled):
+    """No string in hermes_core is a bundled provider's name: what differs is a field or a hook of its profile."""
+    accepted = {
+        "llm/plan.py: custom",  # what a bare model.base_url means
+        "testing/fake_provider.py: custom",  # how a test's host is pointed at the fake server
+    }
+    names = {
+        str(name)
+        for data in manifest_index(bundled).values()
+        for block in [data.get("profile")]
+        if block is not None
+        for name in (block.get("name") or data["name"], *block.get("aliases", ()))
+    }
+    found = {
+        f"{path}: {node.value}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    assert accepted == found

@@ -1,0 +1,93 @@
+"""Where a home is."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_core.config.paths import (
+    display_hermes_home,
+    get_config_path,
+    get_default_hermes_root,
+    get_env_path,
+    get_hermes_home,
+    get_hermes_home_override,
+    reset_hermes_home_override,
+    set_hermes_home_override,
+)
+
+
+@pytest.fixture
+def user(monkeypatch, tmp_path):
+    """A user with a folder of their own, and no HERMES_HOME."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("HERMES_HOME")
+    return tmp_path / "user"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param(None, "{user}/.hermes", id="not set"),
+        pytest.param("  ", "{user}/.hermes", id="blank"),
+        pytest.param("/srv/bot", "/srv/bot", id="a path"),
+        pytest.param(" /srv/bot ", "/srv/bot", id="blanks around"),
+        pytest.param("~/bots/x", "{user}/bots/x", id="below the user's home"),
+        pytest.param("/srv/../bot", "/srv/../bot", id="as it is written"),
+    ],
+)
+def test_the_home_is_where_the_variable_says(user, monkeypatch, value, expected):
+    """HERMES_HOME is the home when it is set and not blank, else ``~/.hermes``; it is not resolved."""
+    if value is not None:
+        monkeypatch.setenv("HERMES_HOME", value)
+    assert Path(expected.format(user=user)) == get_hermes_home()
+
+
+def test_a_link_keeps_its_name_r22_03(user, monkeypatch, tmp_path):
+    """A home that is a link goes by the link's own path."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "link"))
+    assert get_hermes_home() == tmp_path / "link"
+
+
+def test_the_override_wins_and_can_be_undone_r22_05(user, monkeypatch):
+    """A context's override beats the variable until it is reset."""
+    monkeypatch.setenv("HERMES_HOME", "/srv/one")
+    token = set_hermes_home_override("/srv/two")
+    during = get_hermes_home(), get_hermes_home_override()
+    reset_hermes_home_override(token)
+    assert ((Path("/srv/two"), Path("/srv/two")), Path("/srv/one"), None) == (
+        during,
+        get_hermes_home(),
+        get_hermes_home_override(),
+    )
+
+
+@pytest.mark.parametrize("kind", ["a text", "a path"])
+def test_the_override_takes_text_and_path(user, kind):
+    """The override may be a text or a path."""
+    token = set_hermes_home_override("/srv/x" if kind == "a text" else Path("/srv/x"))
+    found = get_hermes_home()
+    reset_hermes_home_override(token)
+    assert Path("/srv/x") == found
+
+
+def test_files_lie_in_the_home(user, monkeypatch):
+    """``config.yaml`` and ``.env`` lie in the active home."""
+    monkeypatch.setenv("HERMES_HOME", "/srv/bot")
+    assert (Path("/srv/bot/config.yaml"), Path("/srv/bot/.env")) == (get_config_path(), get_env_path())
+
+
+def test_the_home_is_shown_as_people_write_it(user):
+    """A home below the user's own is shown with ``~/``, another one as it is."""
+    assert (
+        display_hermes_home(),
+        display_hermes_home(Path("/srv/bot")),
+        display_hermes_home(user / "x"),
+    ) == ("~/.hermes", "/srv/bot", "~/x")
+
+
+def test_the_default_root_is_in_the_users_home(user, monkeypatch):
+    """The default root does not depend on HERMES_HOME."""
+    monkeypatch.setenv("HERMES_HOME", "/srv/bot")
+    assert get_default_hermes_root() == user / ".hermes"

@@ -1,0 +1,20 @@
+"""What counts as true."""
+
+import pytest
+
+from hermes_core.config.truth import is_true
+
+
+@pytest.mark.parametrize("value", [True, 1, 1.0, "true", "TRUE", " yes ", "On", "1"])
+def test_true(value):
+    """True, the number 1, and the words true, yes, on and 1, in any case, are true."""
+    assert is_true(value) is True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [False, 0, 2, -1, 0.5, None, "", " ", "false", "no", "off", "0", "maybe", "2", [], {}, [True], {"a": 1}, b"1"],
+)
+def test_everything_else_is_false_r12_01(value):
+    """Whatever else there is, quoted words and full containers too, is false."""
+    assert is_true(value) is False

@@ -1,0 +1,113 @@
+"""What the pages show runs."""
+
+import dataclasses
+import inspect
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hermes_core import Host, ProviderProfile
+from hermes_core.plugins.manifest import parse_manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")))]
+
+
+def test_a_python_fence_runs(python_fence, configured):
+    """Each Python block runs with a plugin's ``ctx``, in a home that leads to a provider on this machine."""
+    code = compile(python_fence.text, str(python_fence), "exec")
+    with Host.load() as host:
+        exec(code, {"__name__": "fence", "ctx": host.program_context()})
+
+
+def test_a_yaml_fence_parses(yaml_fence):
+    """Each YAML block is a mapping."""
+    assert isinstance(yaml.safe_load(yaml_fence.text), dict)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    """Each relative link in a page leads to a file that is there."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    assert [target for target in targets if not (ROOT / page).parent.joinpath(target).exists()] == []
+
+
+def test_generated_parts_are_current():
+    """``cog --check`` finds nothing to write: the reference pages say what code and commands say."""
+    pages = [page for page in PAGES if page.count("/") < 2]
+    done = subprocess.run(
+        [sys.executable, "-m", "cogapp", "--check", *pages], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun `just docs`"
+
+
+def test_the_plugin_in_the_readme_works(readme_files, configured, server):
+    """The README's own plugin, put where the README says, is loaded and answers through ``ctx.llm``."""
+    lay_out(configured, {path: text for path, text in readme_files.items() if path.startswith("plugins/")})
+    server.answer("Would you mind closing the door?")
+    with Host.load(config={"plugins": {"enabled": ["polite"]}}) as host:
+        assert host.run_command("polite", "shut the door") == "Would you mind closing the door?"
+    assert server.requests[-1].body["messages"][-1]["content"] == "shut the door"
+
+
+def test_the_override_in_the_readme_works(readme_files, configured):
+    """The README's three lines change the bundled provider's address, and leave the rest of it alone."""
+    with Host.load() as host:
+        before = host.providers.get("openrouter")
+    lay_out(configured, {path: text for path, text in readme_files.items() if path.startswith("plugins/")})
+    with Host.load() as host:
+        after = host.providers.get("openrouter")
+        assert host.providers.explain("openrouter")[0].tier == "user"
+    assert before.base_url != after.base_url == "https://llm-proxy.example.com/v1"
+    assert (before.env_vars, before.aliases, before.fallback_models) == (
+        after.env_vars,
+        after.aliases,
+        after.fallback_models,
+    )
+
+
+def test_no_file_of_the_readme_is_refused(readme_files, configured, caplog):
+    """A home laid out as the README shows is read without a warning, and no plugin in it has failed."""
+    lay_out(configured, readme_files)
+    with caplog.at_level(logging.WARNING), Host.load() as host:
+        list(host.providers)
+        _ = host.commands
+        assert [row.reason for row in host.plugins if row.state == "failed"] == []
+        assert host.config().error is None
+    assert caplog.messages == []
+
+
+def lay_out(home, files):
+    """Write files below a home."""
+    for path, text in files.items():
+        home.write(path, text)
+
+
+def fields_in(page, section):
+    """The fields that the table of a section explains."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return {
+        field
+        for line in text.splitlines()
+        if line.startswith("| `")
+        for field in re.findall(r"`(\w+)`", line.split("|")[1])
+    }
+
+
+def test_every_field_of_a_profile_is_explained():
+    """docs/plugins.md has each field of ``ProviderProfile``, and ``extends``, and no other."""
+    expected = {field.name for field in dataclasses.fields(ProviderProfile)} | {"extends"}
+    assert fields_in("plugins.md", "Providers") == expected
+
+
+def test_every_field_of_a_manifest_is_explained():
+    """docs/plugins.md has each field that a manifest is read for, and no other."""
+    source = inspect.getsource(parse_manifest)
+    read = re.findall(r"(?:text|names|help_lines|data\.get)\(\"(\w+)\"", source)
+    assert fields_in("plugins.md", "The manifest") == set(read)

@@ -1,0 +1,109 @@
+"""Taking a plugin out of a running host and putting it in again."""
+
+import sys
+
+import pytest
+
+from hermes_core.errors import PluginError
+
+CODE = """
+from hermes_core import Command, ProviderProfile, hookimpl
+from . import helper
+@hookimpl
+def hermes_commands():
+    yield Command(name="native", handler=lambda raw: helper.WORD)
+def register(ctx):
+    ctx.register_command(helper.WORD, handler=lambda raw: helper.WORD)
+    ctx.register_provider(ProviderProfile(helper.WORD, base_url="https://x.test"))
+    ctx.on_unload((ctx.home / "unloaded").touch)
+"""
+CONFIG = {"plugins": {"enabled": ["acme"]}}
+
+
+@pytest.fixture
+def host(home, load_host):
+    """A host with a plugin that is loaded, its word ``old``."""
+    home.plugin("acme", CODE, name="acme")
+    home.write("plugins/acme/helper.py", "WORD = 'old'")
+    host = load_host(config=CONFIG)
+    assert host.run_command("native") == "old"
+    return host
+
+
+def test_an_edit_of_any_file_counts_after_reloading_r02_08(home, host):
+    """A reloaded plugin runs its new code, helpers included; what it offered before is gone, and nothing is doubled."""
+    home.write("plugins/acme/helper.py", "WORD = 'newer'")
+    row = host.reload("acme")
+    offered = {command.name for command in host.commands.values() if command.plugin == "acme"}
+    assert (row.state, offered, host.run_command("native")) == ("loaded", {"native", "newer"}, "newer")
+    assert (host.providers.get("old"), host.providers.get("newer").name) == (None, "newer")
+    assert len(host.context("acme").registrations.commands) == 1
+
+
+def test_what_was_loaded_is_unloaded_first(home, host):
+    """Reloading runs ``on_unload``, and leaves one module of the plugin in ``sys.modules``."""
+    before = [name for name in sys.modules if "acme" in name]
+    host.reload("acme")
+    assert ((home.path / "unloaded").exists(), [name for name in sys.modules if "acme" in name]) == (True, before)
+
+
+def test_other_plugins_are_left_alone_r03_07(home, host):
+    """Reloading one plugin takes nothing from the others, nor from the program."""
+    host.program_context().register_command("mine", handler=lambda raw: "mine")
+    host.reload("acme")
+    assert ("tldr" in host.commands, host.run_command("mine")) == (True, "mine")
+
+
+def test_a_plugin_that_fails_now_leaves_nothing(home, host):
+    """A plugin that was fine and fails when it is reloaded is a failed row, and nothing of it stays."""
+    home.write("plugins/acme/helper.py", "raise RuntimeError('boom')")
+    row = host.reload("acme")
+    assert (row.state, "RuntimeError: boom" in row.reason, "native" in host.commands) == ("failed", True, False)
+
+
+def test_a_plugin_that_failed_can_be_mended(home, host):
+    """A failed plugin that was mended is loaded by reloading it."""
+    home.write("plugins/acme/helper.py", "raise RuntimeError('boom')")
+    host.reload("acme")
+    home.write("plugins/acme/helper.py", "WORD = 'mended'")
+    assert (host.reload("acme").state, host.run_command("native")) == ("loaded", "mended")
+
+
+def test_a_plugin_that_has_come_since_is_found(home, load_host):
+    """A plugin that was put into the folder after the host was loaded is found by its name."""
+    host = load_host(config=CONFIG)
+    home.plugin("acme", CODE, name="acme")
+    home.write("plugins/acme/helper.py", "WORD = 'new'")
+    assert (host.reload("acme").state, host.run_command("native")) == ("loaded", "new")
+
+
+def test_a_plugin_that_has_gone_is_dropped(home, host):
+    """A plugin whose folder is gone is no longer there, and neither is what it offered."""
+    for path in (home.path / "plugins" / "acme").glob("*.*"):
+        path.unlink()
+    with pytest.raises(PluginError, match="no plugin 'acme'"):
+        host.reload("acme")
+    assert ("native" in host.commands, [row for row in host.plugins if row.key == "acme"]) == (False, [])
+
+
+def test_a_plugin_that_may_not_load_is_not_loaded(home, load_host):
+    """Reloading a plugin that is off finds it anew, and leaves it off."""
+    home.plugin("acme", CODE, name="acme")
+    host = load_host()
+    assert (host.reload("acme").state, host.plugin("acme").reason) == ("off", "not enabled in config")
+
+
+def test_a_plugin_that_was_never_there_is_an_error(load_host):
+    """Reloading a name that nothing has is an error with a suggestion."""
+    with pytest.raises(PluginError, match="no plugin 'tldrr'; did you mean 'tldr'"):
+        load_host().reload("tldrr")
+
+
+def test_its_place_among_the_others_stays(home, load_host):
+    """A reloaded plugin has the place in the order it had."""
+    for name in ("aa", "bb"):
+        home.plugin(name, f"def register(ctx): ctx.register_command('x', handler=lambda raw: '{name}')", name=name)
+    host = load_host(config={"plugins": {"enabled": ["aa", "bb"]}})
+    before = host.run_command("x")
+    host.reload("aa")
+    assert (before, host.run_command("x")) == ("aa", "aa")

@@ -1,0 +1,180 @@
+"""The public surface as a plugin's author, a provider's author and an embedding program write it.
+
+``test_typing.py`` has mypy check this file; nothing in it is run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, assert_type
+
+from hermes_core import (
+    OMIT_TEMPERATURE,
+    ApiMode,
+    Command,
+    Completion,
+    EndpointHost,
+    HermesError,
+    Host,
+    LlmCall,
+    MissingCredentialError,
+    PluginContext,
+    PluginLlm,
+    PluginLlmCompleteResult,
+    PluginLlmImageInput,
+    PluginLlmInput,
+    PluginLlmStructuredResult,
+    PluginLlmTextInput,
+    PluginLlmTrustError,
+    PluginLlmUsage,
+    ProviderProfile,
+    StructuredOutputError,
+    hookimpl,
+)
+from hermes_core.testing import FakeProvider, ReceivedRequest
+
+SCHEMA = {"type": "object", "properties": {"urgency": {"type": "number"}}, "required": ["urgency"]}
+
+
+def register(ctx: PluginContext) -> None:
+    """A plugin of the old shape."""
+    ctx.register_command(name="tldr", handler=lambda raw: tldr(ctx, raw), description="Summarise.", args_hint="<text>")
+    ctx.register_command("translate", handler=lambda raw: translate(ctx, raw))
+
+
+def tldr(ctx: PluginContext, raw: str) -> str:
+    """A chat call."""
+    result = ctx.llm.complete(
+        messages=[{"role": "system", "content": "Summarise."}, {"role": "user", "content": raw}],
+        max_tokens=256,
+        temperature=0.3,
+        timeout=20,
+        purpose="tldr",
+    )
+    assert_type(result, PluginLlmCompleteResult)
+    assert_type(result.usage, PluginLlmUsage)
+    assert_type(result.usage.total_tokens, int)
+    assert_type(result.usage.cost_usd, float | None)
+    assert_type(result.audit, dict[str, Any])
+    return result.text
+
+
+async def translate(ctx: PluginContext, raw: str) -> str:
+    """Awaited calls, several at once."""
+    results = await asyncio.gather(*(ctx.llm.acomplete([{"role": "user", "content": raw}]) for _ in range(2)))
+    assert_type(results, list[PluginLlmCompleteResult])
+    return "\n".join(result.text for result in results)
+
+
+def triage(ctx: PluginContext, text: str, picture: bytes) -> float | None:
+    """A structured call, with every kind of input."""
+    blocks: list[PluginLlmInput] = [
+        PluginLlmTextInput(text),
+        PluginLlmImageInput(picture, mime_type="image/png", file_name="a.png"),
+        PluginLlmImageInput(url="https://pictures.test/a.png"),
+        {"type": "text", "text": text},
+        {"type": "image", "data": picture},
+    ]
+    try:
+        result = ctx.llm.complete_structured(
+            instructions="Score it.",
+            input=blocks,
+            json_schema=SCHEMA,
+            schema_name="triage",
+            system_prompt="Be fair.",
+            temperature=0.0,
+        )
+    except PluginLlmTrustError as error:
+        assert_type(error.config_key, str)
+        return None
+    except StructuredOutputError as error:
+        assert_type(error.result, PluginLlmStructuredResult)
+        assert_type(error.errors, tuple[str, ...])
+        return None
+    assert_type(result, PluginLlmStructuredResult)
+    assert_type(result.content_type, str)
+    return float(result.parsed["urgency"]) if result.content_type == "json" else None
+
+
+async def atriage(llm: PluginLlm) -> Any:
+    """The awaited twin; a list of bare mappings and a boolean schema do as well."""
+    result = await llm.acomplete_structured(
+        instructions="x", input=[{"type": "text", "text": "x"}], json_schema=True, json_mode=True
+    )
+    assert_type(result, PluginLlmStructuredResult)
+    return result.parsed
+
+
+class AcmeProfile(ProviderProfile):
+    """A provider with behaviour."""
+
+    def prepare_messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{"role": "system", "content": "Be brief."}, *messages]
+
+    def build_extra_body(self, *, session_id: str | None = None, **context: Any) -> dict[str, Any]:
+        return {"session": session_id, "model": context["model"]}
+
+    def build_api_kwargs_extras(
+        self, *, reasoning_config: Mapping[str, Any] | None = None, **context: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {}, {"reasoning_effort": "low"} if reasoning_config else {}
+
+    def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
+        host.say(f"{host.home}: {host.settings.get('path')} {host.allow_downloads}")
+        return None
+
+
+@hookimpl
+def hermes_provider_profiles(ctx: PluginContext) -> Iterable[ProviderProfile]:
+    """A provider offered by a native hook."""
+    yield ctx.declared_profile(AcmeProfile)
+    yield ProviderProfile("beta", base_url="https://api.beta.test/v1", fixed_temperature=OMIT_TEMPERATURE)
+
+
+@hookimpl
+def hermes_commands(ctx: PluginContext) -> Iterable[Command]:
+    """A command offered by a native hook."""
+    return [Command(name="shout", handler=str.upper)]
+
+
+@hookimpl
+def hermes_llm_prepare(call: LlmCall) -> LlmCall | None:
+    """A hook that shapes a call."""
+    return replace(call, max_tokens=min(call.max_tokens or 512, 512))
+
+
+@hookimpl
+def hermes_llm_answer(call: LlmCall) -> Completion | None:
+    """A hook that answers a call."""
+    return Completion(text="pong", model="canned") if call.plugin_id == "p" else None
+
+
+@hookimpl
+def hermes_api_modes() -> Iterable[ApiMode]:
+    """No wire format at all."""
+    return []
+
+
+class Parrot(FakeProvider):
+    """A server that says what it hears."""
+
+    def next_response(self, request: ReceivedRequest) -> tuple[int, dict[str, str], Any]:
+        self.answer(str(request.body))
+        return super().next_response(request)
+
+
+def embed() -> str:
+    """A program that embeds the host."""
+    try:
+        with Parrot() as server, Host.load(config=server.config, say=print) as host:
+            assert_type(host, Host)
+            result = host.llm("my-program").complete([{"role": "user", "content": "ping"}])
+            profile = host.providers.get("openrouter")
+            assert_type(profile, ProviderProfile | None)
+            return result.text + host.run_command("tldr", "text")
+    except MissingCredentialError as error:
+        return error.hint
+    except HermesError as error:
+        return f"{error} {error.hint}"
