@@ -40,12 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         return 0
+    except HermesError as error:
+        fail(error)
+        return 1
     except OSError as error:
         _drop_output()
         fail(error, "cannot write the output: ")
-        return 1
-    except HermesError as error:
-        fail(error)
         return 1
     return code
 

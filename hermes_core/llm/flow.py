@@ -85,10 +85,18 @@ class Deadline:
         Raises:
             ProviderTimeoutError: None are.
         """
-        left = self._end - self._clock()
+        left = self.remaining()
         if left <= 0:
             raise self.passed()
         return left
+
+    def remaining(self) -> float:
+        """Seconds left, fewer than none when it has passed."""
+        return self._end - self._clock()
+
+    def forgive(self, seconds: float) -> None:
+        """Move it on by time that does not count: the operator watched a download."""
+        self._end += seconds
 
     def passed(self) -> ProviderTimeoutError:
         """The error to raise when it has passed."""
@@ -148,10 +156,14 @@ def _attempt(
 ) -> Flow[Completion]:
     base_url, api_key = route.base_url, route.credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
+        asked = host(route.provider)
+        before = deadline.left()
         try:
-            opened = yield Block(lambda: _open_endpoint(route, host(route.provider)), deadline.left())
+            opened = yield Block(lambda: _open_endpoint(route, asked), None if asked.allow_downloads else before)
         except TimeoutError as error:
             raise deadline.passed() from error
+        if asked.allow_downloads:
+            deadline.forgive(before - deadline.remaining())
         if opened is not None:
             base_url, api_key = opened
             register_secret(api_key)
