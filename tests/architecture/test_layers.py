@@ -2,9 +2,10 @@
 
 import ast
 import json
+import subprocess
+import sys
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 from hermes_core.plugins.discovery import INDEX, manifest_index
 
@@ -24,11 +25,12 @@ def bundled(root):
     return root / "builtin_plugins" / "hermes_builtin_plugins"
 
 
-def test_the_layer_contracts_hold(root, monkeypatch, capsys):
+def test_the_layer_contracts_hold(root):
     """Every import contract in pyproject.toml is kept."""
-    monkeypatch.chdir(root)
-    status = lint_imports(config_filename=str(root / "pyproject.toml"), no_cache=True)
-    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+    # not in this process: the checker sets up logging for itself, and switches off every logger there is
+    program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_host_does_not_name_the_bundled_plugins(root):

@@ -111,3 +111,10 @@ def test_every_field_of_a_manifest_is_explained():
     source = inspect.getsource(parse_manifest)
     read = re.findall(r"(?:text|names|help_lines|data\.get)\(\"(\w+)\"", source)
     assert fields_in("plugins.md", "The manifest") == set(read)
+
+
+def test_every_test_that_the_cases_name_is_there():
+    """Each test that docs/design/cases.md names exists."""
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/design/cases.md").read_text(encoding="utf-8")))
+    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert set() == {name for name in named if f"def {name}(" not in written}
