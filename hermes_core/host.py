@@ -17,12 +17,12 @@ from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins import current
 from hermes_core.plugins.activation import Activation
-from hermes_core.plugins.debug import open_logs
+from hermes_core.plugins.debug import open_logs, warn_once
 from hermes_core.plugins.discovery import discover
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
-from hermes_core.plugins.registry import PluginRegistry, warn_once
+from hermes_core.plugins.registry import PluginRegistry
 
 if TYPE_CHECKING:
     import os
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hermes_core.llm.client import PluginLlm
     from hermes_core.llm.engine import LlmEngine
     from hermes_core.plugins.context import PluginContext
-    from hermes_core.plugins.registry import Implementation
+    from hermes_core.plugins.order import Implementation
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
     from hermes_core.types.contributions import CliCommand, Command

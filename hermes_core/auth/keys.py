@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import register_secret
 from hermes_core.errors import MissingCredentialError
@@ -21,7 +22,8 @@ PLACEHOLDERS = frozenset(
 _MINIMUM_LENGTH = 4
 
 
-class Credential(NamedTuple):
+@dataclass(frozen=True)
+class Credential:
     """A key and where it was found; the key is in no repr.
 
     Example:
@@ -29,11 +31,8 @@ class Credential(NamedTuple):
         Credential(source='env:ACME_API_KEY')
     """
 
-    value: str
+    value: str = field(repr=False)
     source: str
-
-    def __repr__(self) -> str:
-        return f"Credential(source={self.source!r})"
 
 
 NO_CREDENTIAL = Credential(value="", source="none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -185,8 +186,8 @@ class ConfigFile:
 
     def __init__(self, home: Path, environment: Environment, overlay: Mapping[str, Any] | None = None) -> None:
         self.path = home / "config.yaml"
-        managed = Path(environment.get("HERMES_MANAGED_DIR") or "/etc/hermes")
-        self._managed = managed / "config.yaml"
+        named = environment.variables.get("HERMES_MANAGED_DIR", "")  # the administrator's, so not from a home's .env
+        self._managed = Path(named if named and os.path.isdir(named) else "/etc/hermes") / "config.yaml"
         self._environment = environment
         self._layers: dict[str, Mapping[str, Any]] = {"user": {}, "overlay": dict(overlay or {}), "managed": {}}
         self._current = Config()

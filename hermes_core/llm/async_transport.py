@@ -68,7 +68,11 @@ class _LoopPools:
         if pool is None or (self._in_use[pool] and len(known) < POOLS):
             import httpcore
 
-            pool = new_pool(kind, None, httpcore.AsyncConnectionPool, httpcore.AsyncHTTPProxy, httpcore.AsyncSOCKSProxy)
+            from hermes_core.llm.backends import CarefulBackend
+
+            pool = new_pool(
+                kind, CarefulBackend(), httpcore.AsyncConnectionPool, httpcore.AsyncHTTPProxy, httpcore.AsyncSOCKSProxy
+            )
             known.append(pool)
             self._in_use[pool] = 0
         self._in_use[pool] += 1

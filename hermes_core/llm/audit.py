@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
 import time
@@ -119,10 +120,14 @@ class HomeLog(RotatingFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write it, to a new file when somebody has moved the old one away."""
-        if self.stream is not None and stamp(self.baseFilename) is None:
+        if self.stream is not None and not self._is_in_place():
             self.stream.close()
             self.stream = None
         super().emit(record)
+
+    def _is_in_place(self) -> bool:
+        now = stamp(self.baseFilename)
+        return now is not None and self.stream is not None and now[0] == os.fstat(self.stream.fileno()).st_ino
 
     def _open(self) -> Any:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)

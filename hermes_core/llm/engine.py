@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hermes_core.config.settings import Config
 from hermes_core.config.truth import is_number
-from hermes_core.errors import StructuredOutputError
+from hermes_core.errors import HermesError, StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import Block, Deadline, Flow, completion
@@ -116,6 +116,7 @@ class LlmEngine:
         self._transport = Transport()
         self._seen: tuple[Config, set[object]] = Config(), set()
         self._policies: dict[str, TrustPolicy] = {}
+        self._closed = False
 
     def answer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
         """Answer a request in this thread."""
@@ -128,7 +129,8 @@ class LlmEngine:
         return await arun(self._lane(plugin_id, request), self._async_transport)
 
     def close(self) -> None:
-        """Close idle connections; those of event loops close with their loop."""
+        """Take no more calls, and close idle connections; those of event loops close with their loop."""
+        self._closed = True
         self._transport.close()
 
     @cached_property
@@ -139,6 +141,8 @@ class LlmEngine:
 
     def _lane(self, plugin_id: str, request: Request) -> Flow[PluginLlmCompleteResult]:
         """One call from the gate to the audit; the drivers above do what it yields."""
+        if self._closed:
+            raise HermesError("this host is closed", hint="load another one")
         line = AuditLine(event=request.method, plugin=plugin_id, purpose=request.purpose)
         with recorded(line, self._host.home):
             overrides = request.read()

@@ -78,7 +78,7 @@ def violations(value: Any, schema: Any) -> list[str]:
         errors = sorted(_validator(schema).iter_errors(value), key=lambda error: error.json_path)
     except RecursionError:
         return ["$: it is nested too deep to be checked"]
-    return [f"{error.json_path}: {error.message}" for error in errors]
+    return [f"{error.json_path[:100]}: {error.message[:300]}" for error in errors]
 
 
 def _validator(schema: Any) -> Any:

@@ -93,7 +93,7 @@ class _Pool:
     def __init__(self, kind: Kind) -> None:
         import httpcore
 
-        from hermes_core.llm.deadline import DeadlineBackend
+        from hermes_core.llm.backends import DeadlineBackend
 
         self._backend = DeadlineBackend()
         self._pool: Any = new_pool(

@@ -1,4 +1,4 @@
-"""Switches that show what the host does with plugins: ``HERMES_PLUGINS_DEBUG`` and ``HERMES_TRACE_HOOKS``."""
+"""What is said about plugins: each warning once a process, and more when one of two switches is on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ SWITCHES = {
 }
 """Variable → the logger it opens, and how its records look on standard error."""
 
+log = logging.getLogger(__name__)
 trace = logging.getLogger("hermes_core.hooks")
 
 
@@ -30,3 +31,14 @@ def open_logs(environment: Environment) -> None:
             logger.addHandler(handler)
             logger.setLevel(logging.DEBUG)
             logger.propagate = False
+
+
+_warned: set[str] = set()
+
+
+def warn_once(message: str, *values: object) -> None:
+    """Log a warning, once a process."""
+    text = message % values
+    if text not in _warned:
+        _warned.add(text)
+        log.warning("%s", text)

@@ -131,10 +131,16 @@ class Plugin:
 
 
 def _module_stamps(folder: str) -> list[Stamp]:
-    """The stamps of the modules that lie in a package's folder."""
+    """The stamps of the modules that lie in a package's folder, and in the folders below it."""
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+            known = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
     except OSError:
         return [None]
-    return [stamp(name) for name in names]
+    stamps: list[Stamp] = []
+    for entry in known:
+        if entry.name.endswith(".py"):
+            stamps.append(stamp(entry.path))
+        elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+            stamps += _module_stamps(entry.path)
+    return stamps

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from hermes_core.config.redact import redact
@@ -16,9 +16,10 @@ from hermes_core.errors import HermesError, PluginContractError, describe, near
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
 from hermes_core.plugins.current import running
-from hermes_core.plugins.debug import trace
+from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
+from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
 from hermes_core.plugins.watch import LoadWatch
 
 if TYPE_CHECKING:
@@ -33,34 +34,6 @@ log = logging.getLogger(__name__)
 
 SLOW_SECONDS = 1.0
 """Loading a plugin should take less; one that takes longer is named."""
-
-TRYFIRST, PLAIN, TRYLAST = range(3)
-"""Pluggy's bands, in the order they are called."""
-
-
-def call_position(rank: tuple[int, int], band: int = PLAIN) -> tuple[int, int, int]:
-    """Where pluggy would call an implementation, had all plugins been registered in rank order.
-
-    The last registered is called first; in the trylast band it is called last.
-
-    Example:
-        >>> bundled, user = (0, 7), (3, 9)
-        >>> call_position(user) < call_position(bundled)
-        True
-        >>> call_position(user, TRYLAST) > call_position(bundled, TRYLAST)
-        True
-    """
-    tier, order = rank
-    return (band, tier, order) if band == TRYLAST else (band, -tier, -order)
-
-
-class Implementation(NamedTuple):
-    """One plugin's implementation of one hook."""
-
-    plugin: Plugin
-    position: tuple[int, int, int]
-    argnames: Sequence[str]
-    function: Callable[..., Any]
 
 
 class PluginRegistry:
@@ -149,7 +122,7 @@ class PluginRegistry:
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
                 plugin.state, plugin.reason = "off", f"shadowed by {shadow.tier} plugin {shadow.source}"
-                plugin.remedy = f"hermes plugins disable {shadow.key}"
+                plugin.remedy = f"take away {shadow.source}"
                 return False
             self._loading.add(plugin)
             started = time.monotonic()
@@ -420,13 +393,3 @@ def _renew_locks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
-
-_warned: set[str] = set()
-
-
-def warn_once(message: str, *values: object) -> None:
-    """Log a warning, once a process."""
-    text = message % values
-    if text not in _warned:
-        _warned.add(text)
-        log.warning("%s", text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
-from hermes_core.plugins.registry import PLAIN, call_position
+from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class ProviderCatalog:
         if claim.name != base.name.lower():
             profile.aliases = ()
         if "base_url" in data and "hostname" not in data:
-            profile.hostname = ""
+            profile.hostname = profile.models_url = ""
         for key, value in ProviderProfile(**data).__dict__.items():
             if key in data:
                 setattr(profile, key, value)

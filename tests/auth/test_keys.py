@@ -1,6 +1,7 @@
 """Finding the key for one request, and never sending it to another host."""
 
 import pickle
+import re
 
 import pytest
 
@@ -234,6 +235,35 @@ def test_a_credential_that_was_found_is_redacted_from_then_on(env):
     from_environment(["A"], env(A="key-found-in-env"))
     from_section({"api_key": "key-found-in-config"}, "model", env())
     assert redact("key-found-in-env key-found-in-config") == "[redacted] [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("value", "point"),
+    [
+        pytest.param("key-\u028b1", "U+028B", id="a look-alike letter"),
+        pytest.param("key-\u200b1", "U+200B", id="an invisible blank"),
+        pytest.param("key-\u00a01", "U+00A0", id="a hard blank"),
+        pytest.param("key-\r\nX: 1", "U+000D", id="a line break"),
+        pytest.param("key-\x001", "U+0000", id="a NUL"),
+        pytest.param("key- 1", "U+0020", id="a blank"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("find", "place"),
+    [
+        pytest.param(lambda env, value: from_environment(["A_KEY"], env(A_KEY=value)), "env:A_KEY", id="in a variable"),
+        pytest.param(
+            lambda env, value: from_section({"api_key": value}, "model", env()),
+            "config:model.api_key",
+            id="written out",
+        ),
+    ],
+)
+def test_a_key_that_is_none_is_refused_by_its_sign_r19_11(env, value, point, find, place):
+    """A key with a sign that no key has is refused; the error names the sign and the place, and not the key."""
+    with pytest.raises(MissingCredentialError, match=re.escape(point)) as caught:
+        find(env, value)
+    assert (place in str(caught.value), value in str(caught.value)) == (True, False)
 
 
 def test_no_credential_is_an_empty_one():

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from hermes_core.config.edit import edit_config
 from hermes_core.errors import ConfigError
@@ -309,3 +310,12 @@ def test_a_bom_is_kept(home):
     path = home.write("config.yaml", codecs.BOM_UTF8 + b"a: 1\n")
     edit_config(path, lambda tree: tree.update(a=2))
     assert path.read_bytes() == codecs.BOM_UTF8 + b"a: 2\n"
+
+
+@pytest.mark.slow
+def test_a_lock_that_is_never_released_is_an_error(home):
+    """When another program holds the file's lock for long, the error names the lock; nothing is written."""
+    path = home.config({"a": 1})
+    with FileLock(f"{path}.lock"), pytest.raises(ConfigError, match="has held its lock") as caught:
+        edit_config(path, enable)
+    assert (f"{path}.lock" in caught.value.hint, yaml.safe_load(path.read_text())) == (True, {"a": 1})

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.config.environment import Environment
+from hermes_core.config.redact import redact
 from hermes_core.config.settings import Config, ConfigFile, expand, heal, merge, read_yaml
 from hermes_core.errors import ConfigError
 
@@ -365,3 +366,21 @@ def test_reading_needs_no_utf8_locale_r21_03(home, run_python):
     assert (done.stdout, path.read_text("utf-8")) == ("'\\u6a21\\u578b'\n", "# 記憶 🙂\nmodel: 模型\nx: ü\n"), (
         done.stderr
     )
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        pytest.param({"model": {"api_key": "{0}"}}, id="a key"),
+        pytest.param({"fallback_providers": [{"api_key": "{0}"}]}, id="a key in a list"),
+        pytest.param({"model": {"extra_headers": {"X-Auth": "{0}"}}}, id="a header"),
+        pytest.param({"model": {"extra_headers": {"Authorization": "Bearer {0}"}}}, id="a bearer token"),
+        pytest.param({"plugins": {"entries": {"acme": {"config": {"token": "{0}"}}}}}, id="a plugin's token"),
+    ],
+)
+def test_secrets_in_the_file_are_redacted_from_then_on_r20_01(home, config_of, tree, request):
+    """What stands where secrets stand in the configuration is blanked in everything the host writes afterwards."""
+    secret = "sk-" + request.node.callspec.id.replace(" ", "-")
+    home.write("config.yaml", json.dumps(tree).replace("{0}", secret))
+    config_of().current()
+    assert redact(f"it said {secret}.") == "it said [redacted]."

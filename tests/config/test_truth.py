@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_core.config.truth import is_true
+from hermes_core.config.truth import is_number, is_true
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0, "true", "TRUE", " yes ", "On", "1"])
@@ -18,3 +18,15 @@ def test_true(value):
 def test_everything_else_is_false_r12_01(value):
     """Whatever else there is, quoted words and full containers too, is false."""
     assert is_true(value) is False
+
+
+@pytest.mark.parametrize("value", [0, 1, -2, 0.5, 1e308])
+def test_a_number(value):
+    """A finite number is one."""
+    assert is_number(value) is True
+
+
+@pytest.mark.parametrize("value", [True, False, None, "1", float("nan"), float("inf"), 10**400, [1], 1j])
+def test_no_number(value):
+    """Truth values, texts, and what no float can hold are no numbers."""
+    assert is_number(value) is False

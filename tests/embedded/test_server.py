@@ -129,6 +129,17 @@ def test_file_that_only_looks_like_a_model(profile, host, tmp_path, pool):
     assert [process for process in pool._processes if process.poll() is None] == []
 
 
+def test_library_that_cannot_be_loaded(profile, host, model_home, tmp_path, monkeypatch, pool):
+    """When the package is there but cannot be imported, the error quotes why."""
+    (tmp_path / "xllamacpp").mkdir()
+    (tmp_path / "xllamacpp/__init__.py").write_text("raise ImportError('libgomp.so.1: cannot open')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(HermesError, match=r"libgomp\.so\.1: cannot open") as caught:
+        profile.open_endpoint(host(model_home, n_ctx=300))
+    assert "apt-get install libgomp1" in caught.value.hint
+
+
 def test_child_says_one_line(part, model_home):
     """The child writes one line to stdout and nothing to stderr, and ends when stdin closes."""
     launch = {"model": str(part("weights").location(model_home)), "alias": "m", "n_ctx": 256, "n_predict": 9}

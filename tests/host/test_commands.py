@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, PluginError
 
 
 @pytest.fixture
@@ -75,6 +75,23 @@ def test_an_unknown_command_is_an_error_with_a_suggestion(host):
     with pytest.raises(HermesError, match="no command /ecko; did you mean 'echo'") as caught:
         host.run_command("/ecko")
     assert "hermes run" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "config", "words"),
+    [
+        pytest.param("", {}, ["'shy'", "is off", "not enabled in config"], id="off"),
+        pytest.param(
+            "1 / 0", {"plugins": {"enabled": ["shy"]}}, ["'shy'", "is failed", "ZeroDivisionError"], id="failed"
+        ),
+    ],
+)
+def test_a_command_of_a_plugin_that_is_not_on_says_why_it_is_not_there(home, load_host, code, config, words):
+    """A command declared by a plugin that is off or failed is an error with plugin, reason and remedy."""
+    home.plugin("shy", code, name="shy", provides_commands=["whisper"])
+    with pytest.raises(PluginError, match="/whisper belongs to plugin") as caught:
+        load_host(config=config).run_command("Whisper")
+    assert ([word for word in words if word not in str(caught.value)], bool(caught.value.hint)) == ([], True)
 
 
 def test_a_command_says_what_it_is(host):

@@ -379,12 +379,13 @@ def test_the_output_limit_is_the_most_specific_one(way, lane, asked, configured,
 def test_configured_headers_are_sent(way, lane):
     """``default_headers`` and ``extra_headers`` go with each request; the latter win, nulls are left out."""
     headers = {
-        "default_headers": {"X-A": "default", "X-B": "default", "X-C": None},
-        "extra_headers": {"X-B": "extra", "X-N": 5},
+        "default_headers": {"X-A": "a-by-default", "X-B": "b-by-default", "X-C": None},
+        "extra_headers": {"X-B": "b-by-extra", "X-N": 5},
     }
     way.complete(lane.llm({"model": headers}))
     (request,) = lane.server.requests
-    assert [request.headers.get(name) for name in ("x-a", "x-b", "x-c", "x-n")] == ["default", "extra", None, "5"]
+    found = [request.headers.get(name) for name in ("x-a", "x-b", "x-c", "x-n")]
+    assert found == ["a-by-default", "b-by-extra", None, "5"]
 
 
 def test_the_host_says_who_it_is(way, lane):

@@ -13,6 +13,7 @@ import pytest
 from hermes_core import HermesError, MissingCredentialError, ProviderProfile
 from hermes_core.auth.keys import Credential
 from hermes_core.config.redact import REDACTED, redact, register_secret
+from hermes_core.config.settings import merge
 from hermes_core.llm.plan import Route
 from hermes_core.types.wire import HttpRequest, HttpResponse, WireRequest
 
@@ -269,7 +270,7 @@ def test_redaction_blanks_every_secret_whole():
     assert [redact(long) for _, long in pairs] == [REDACTED] * len(pairs)
 
 
-def test_redaction_bears_secrets_that_become_known_meanwhile(script, secret):
+def test_redaction_bears_secrets_that_become_known_meanwhile(script):
     """Text is redacted while other threads resolve new keys."""
     printed = script("""
         import threading
@@ -290,6 +291,52 @@ def test_redaction_bears_secrets_that_become_known_meanwhile(script, secret):
         [thread.join() for thread in threads]
     """)
     assert printed == ""
+
+
+@pytest.fixture
+def logged(script, lane):
+    """The purpose that a call under a configuration leaves in the log; in a process of its own, as secrets are."""
+
+    def run(config: dict, purpose: str) -> str:
+        text = """
+            import json, sys
+            from hermes_core import Host
+            home, config, purpose = sys.argv[1:]
+            with Host.load(home, config=json.loads(config)) as host:
+                host.llm("p").complete([{"role": "user", "content": "ping"}], purpose=purpose)
+        """
+        script(text, lane.home, json.dumps(merge(lane.server.config, config)), purpose)
+        return lane.log()[0]["purpose"]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("X-Title", "My zebra", "zebra"),
+        ("HTTP-Referer", "https://zebra.test", "https://zebra.test"),
+        ("X-Env", "zebra", "zebra"),
+        ("Accept", "application/json", "application/json"),
+    ],
+    ids=["title", "referer", "environment", "accept"],
+)
+def test_an_ordinary_header_blanks_no_words(logged, name, value, word):
+    """A header that is no credential leaves its words readable in log and errors."""
+    assert logged({"model": {"extra_headers": {name: value}}}, word) == word
+
+
+@pytest.mark.parametrize("value", ["changeme", "none", "dummy"])
+def test_a_placeholder_blanks_no_words(logged, lane, value):
+    """A placeholder in .env is no secret: its word stays readable in log and errors."""
+    lane.write(".env", f"ACME_API_KEY={value}\n")
+    assert logged({"model": {"key_env": "ACME_API_KEY"}}, value) == value
+
+
+def test_an_address_is_no_secret(logged):
+    """``api`` in a provider's entry is its address, and stays readable in log and errors."""
+    address = "https://api.acme.test/v1"
+    assert logged({"providers": {"acme": {"api": address}}}, address) == address
 
 
 def test_a_short_value_blanks_no_words():

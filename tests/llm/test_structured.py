@@ -231,6 +231,15 @@ def test_many_violations_are_all_listed_but_not_all_told(way, lane):
     assert len(caught.value.errors) == 5
 
 
+def test_a_huge_answer_makes_no_huge_error(way, lane):
+    """The error's text stays short, however long the value is that does not match; the result holds it whole."""
+    lane.server.answer('["' + "x" * 1_000_000 + '"]')
+    with pytest.raises(StructuredOutputError) as caught:
+        way.structured(lane.llm(), json_schema={"items": {"type": "integer"}})
+    assert len(str(caught.value)) < 2000
+    assert len(caught.value.result.parsed[0]) == 1_000_000
+
+
 def test_a_breach_of_the_schema_has_its_tokens_in_the_audit(way, lane):
     """The line of a call whose answer broke the schema tells the tokens that it cost."""
     lane.server.answer("[]")

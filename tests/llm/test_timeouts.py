@@ -18,6 +18,15 @@ SLACK = 1.5
 """Seconds a busy machine may add."""
 
 
+@pytest.fixture(autouse=True, scope="module")
+def quick_collection():
+    """What was there before this module is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def no_litter():
     """What a test leaves open is found while it still has the test's name on it."""

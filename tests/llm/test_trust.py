@@ -212,23 +212,23 @@ def test_no_other_value_opens_a_flag(value):
 
 
 @pytest.mark.parametrize(("allowed", "model", "granted"), rows(MODEL_ROWS))
-def test_models_are_matched_literally_r12_02_r12_03(call, lane, refused, allowed, model, granted):
+def test_models_are_matched_literally_r12_02_r12_03(way, lane, refused, allowed, model, granted):
     """A model passes when the list holds it: stripped, in any case, else letter by letter."""
     llm = lane.llm(lane.granting(allow_model_override=True, **section(allowed_models=allowed)))
-    assert refused(lambda: call(llm, model=model)) is not granted
+    assert refused(lambda: way.complete(llm, model=model)) is not granted
     assert [body["model"] for body in lane.server.bodies] == ([model.strip()] if granted else [])
 
 
 @pytest.mark.parametrize(("allowed", "provider", "granted"), rows(PROVIDER_ROWS))
 def test_providers_are_matched_by_any_of_their_names_r12_06(
-    call, lane, refused, two_providers, allowed, provider, granted
+    way, lane, refused, two_providers, allowed, provider, granted
 ):
     """A provider passes when the list holds it, under its name or an alias, and no other does."""
     llm = two_providers(lane.granting(allow_provider_override=True, **section(allowed_providers=allowed))).llm("p")
     if not granted:
-        assert refused(lambda: call(llm, provider=provider))
+        assert refused(lambda: way.structured(llm, provider=provider))
         return
-    assert call(llm, provider=provider).provider == "acme"
+    assert way.structured(llm, provider=provider).provider == "acme"
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_an_allowlist_of_the_wrong_type_is_warned_of_once(way, lane, caplog):
 
 @pytest.mark.parametrize("override", OVERRIDES)
 @pytest.mark.parametrize("value", [None, ""], ids=["none-is-no-override", "empty-is-no-override"])
-def test_nothing_is_no_override_r12_10(call, lane, override, value):
+def test_nothing_is_no_override_r12_10(way, lane, override, value):
     """None and the empty string ask for what the user is using, which needs no grant."""
-    assert call(lane.llm(), **{override: value}).provider == "custom"
+    assert way.structured(lane.llm(), **{override: value}).provider == "custom"
 
 
 @pytest.mark.parametrize("override", OVERRIDES)

@@ -158,6 +158,16 @@ def test_a_package_that_is_not_there_is_a_failed_row_when_it_is_needed(load_host
     assert (row.state, "ghost_mod" in row.reason) == ("failed", True)
 
 
+@pytest.mark.parametrize("value", [":register", ".acme", "acme..mod", "acme mod", "acme:", "acme_pkg.nope", "1acme"])
+def test_an_odd_entry_point_is_a_failed_row_when_it_is_needed(load_host, site, value):
+    """An entry point that names no module is listed, and fails at first use; the others are found."""
+    site.install("odd", {"hermes_agent.model_providers": {"odd": value}})
+    site.write("acme_pkg/__init__.py", "")
+    host = load_host()
+    state = host.plugin("odd").state
+    assert (state, host.providers.get("xiaomi").name, host.plugin("odd").state) == ("ready", "xiaomi", "failed")
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -128,25 +128,29 @@ def test_two_hosts_of_one_home(home, load_host):
     assert [*answers, two.run_command("count")] == ["1", "2", "1", "2"]
 
 
-@pytest.fixture
-def _eager_threads():
-    """Have threads take turns as often as can be, so that what they can disturb is disturbed."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("_eager_threads")
-def test_hosts_of_many_threads_each_get_a_plugin_of_their_own(home, load_host):
+def test_hosts_of_many_threads_each_get_a_plugin_of_their_own(home, run_python):
     """Hosts that load one plugin at the same moment each get a module of their own."""
     home.plugin("model-providers/acme", OFFERS.format(name="acme"))
     home.write("plugins/model-providers/acme/helper.py", "URL = 'https://acme.test/v1'")
-    for _ in range(8):
-        hosts = [load_host() for _ in range(6)]
-        found = in_threads(6, lambda place, hosts=hosts: hosts[place].providers.get("acme"))
-        modules = {host.plugin("acme").module for host in hosts}
-        assert (len([profile for profile in found if profile]), len(modules)) == (6, 6)
+    done = run_python("""
+        import sys, threading
+        from hermes_core import Host
+        Host.load().providers.get("acme")
+        sys.setswitchinterval(1e-6)  # have threads take turns as often as can be
+        for _ in range(8):
+            hosts = [Host.load() for _ in range(6)]
+            barrier = threading.Barrier(6)
+            def look(host):
+                barrier.wait(timeout=30)
+                host.providers.get("acme")
+            threads = [threading.Thread(target=look, args=(host,)) for host in hosts]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            print(len({host.plugin("acme").module for host in hosts}), end=" ")
+    """)
+    assert done.stdout.split() == ["6"] * 8, done.stderr
 
 
 def test_threads_that_look_first_all_see_everything_r03_01(home, load_host):
@@ -279,3 +283,25 @@ def test_an_unknown_attribute_of_the_context_is_an_error(home, load_host):
     ctx = load_host().context("acme")
     with pytest.raises(AttributeError, match="PluginContext has no attribute 'lllm'"):
         _ = ctx.lllm
+
+
+def test_a_forked_child_is_not_locked_out(home, run_python):
+    """A process forked while another thread was loading plugins can use its host."""
+    done = run_python("""
+        import os, sys, threading, warnings
+        from hermes_core import Host
+        warnings.simplefilter("ignore")  # newer Pythons warn of forking beside threads
+        host, held = Host.load(), threading.Event()
+        def hold():
+            with host._registry.lock:
+                held.set()
+                threading.Event().wait()
+        threading.Thread(target=hold, daemon=True).start()
+        held.wait()
+        child = os.fork()
+        if not child:
+            os._exit(0 if host.providers.get("xiaomi") else 1)
+        print(os.waitpid(child, 0)[1], flush=True)
+        os._exit(0)
+    """)
+    assert done.stdout == "0\n", done.stderr

@@ -96,6 +96,9 @@ def test_an_empty_manifest_has_defaults():
         pytest.param("provides_commands", "tldr", id="provides_commands is a string"),
         pytest.param("provides_cli_commands", 5, id="provides_cli_commands is a number"),
         pytest.param("provides_tools", 5, id="provides_tools is a number"),
+        pytest.param("provides_tools", [["a"]], id="provides_tools is a list of lists"),
+        pytest.param("requires_env", [{"name": ["A"]}], id="requires_env names a list"),
+        pytest.param("provides_commands", {"x": ["help"]}, id="provides_commands has a list for help"),
         pytest.param("profile", "acme", id="profile is a string"),
         pytest.param("profile", [{"name": "a"}, 5], id="profile is a list with a number"),
     ],
@@ -232,3 +235,19 @@ def test_a_manifest_written_as_json_is_read(home, load_host):
     """JSON is YAML."""
     home.write("plugins/acme/plugin.yaml", json.dumps({"name": "acme", "version": "3"}))
     assert load_host().plugin("acme").version == "3"
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        pytest.param("{name: x, released: 2026-01-02}", "it holds a date", id="a date"),
+        pytest.param("{name: x, aliases: [" + "a," * 20_000 + "]}", "", id="twenty thousand aliases"),
+        pytest.param("{name: x, 5: y, null: z}", None, id="keys that are no text"),
+    ],
+)
+def test_a_block_holds_what_json_can(home, load_host, block, reason):
+    """A ``profile:`` block holds plain values, and not too many; another is refused by file and key."""
+    home.write("plugins/acme/plugin.yaml", f"name: acme\nprofile: {block}\n")
+    row = load_host().plugin("acme")
+    refused = row.state == "failed" and "plugin.yaml" in row.reason and (reason or "") in row.reason
+    assert refused is (reason is not None)

@@ -112,17 +112,18 @@ def test_what_it_was_remembered_to_offer_keeps_its_band(home, load_host):
     assert found == [(["https://first.test/v1"], "https://first.test/v1")] * 2
 
 
-@pytest.mark.parametrize("file", ["__init__.py", "names.py"])
+@pytest.mark.parametrize("file", ["__init__.py", "names.py", "inner/names.py"])
 def test_what_is_remembered_is_forgotten_when_the_code_changes(home, load_host, file):
     """After an edit of a plugin, of any file of it, its new names are found and its old ones are gone."""
+    module = file.removesuffix(".py").replace("/", ".")
     home.plugin("model-providers/acme", code("'old', base_url='u'"))
-    if file == "names.py":
-        home.plugin("model-providers/acme", "from .names import NAME\n" + code("NAME, base_url='u'"))
-        home.write("plugins/model-providers/acme/names.py", "NAME = 'old'")
+    if "names" in module:
+        home.plugin("model-providers/acme", f"from .{module} import NAME\n" + code("NAME, base_url='u'"))
+        home.write(f"plugins/model-providers/acme/{file}", "NAME = 'old'")
     with load_host() as host:
         assert host.providers.get("old").name == "old"
-    if file == "names.py":
-        home.write("plugins/model-providers/acme/names.py", "NAME = 'newer'")
+    if "names" in module:
+        home.write(f"plugins/model-providers/acme/{file}", "NAME = 'newer'")
     else:
         home.plugin("model-providers/acme", code("'newer', base_url='u'"))
     catalog = load_host().providers
@@ -328,3 +329,10 @@ def test_a_foreign_profile_class_will_do(home, load_host):
         "https://acme.test/v1",
         [("acme", ("ac",), "chat_completions")],
     )
+
+
+def test_the_tiers_of_a_name_are_those_of_all_who_claim_it(home, load_host):
+    """``tiers`` has the tier of each claim on a name, shadowed ones too; nobody claims an unknown name."""
+    home.plugin("mine", name="mine", profile={"name": "xiaomi", "base_url": "u"})
+    catalog = load_host().providers
+    assert (catalog.tiers("xiaomi"), catalog.tiers("nope")) == ({"user", "bundled"}, set())

@@ -1,7 +1,7 @@
 """The server's own process; a stand-alone script that imports nothing of ours.
 
 It reads its settings as one JSON line from stdin, answers with one JSON line on stdout (``url`` and
-``key``, or ``error``), writes nothing else, and ends when stdin closes: with its owner, however that one
+``key``, or ``kind`` and ``error``), writes nothing else, and ends when stdin closes: with its owner, however that one
 ends. It ends by ``os._exit`` because the library may hang or crash when it is taken down in good order.
 """
 
@@ -49,12 +49,14 @@ def main() -> None:
     sys.path.append(settings["library"])
     threading.Thread(target=_end_with_owner, daemon=True).start()
     key = os.urandom(24).hex()
+    # by default its threads spin while they wait for each other: on a busy machine, hardly an answer ends
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # noqa: TID251 - set for the library, in this process
     try:
         xllamacpp: Any = importlib.import_module("xllamacpp")
         server = xllamacpp.Server(_parameters(xllamacpp, settings, key))
         line = {"url": server.listening_address, "key": key}
     except Exception as error:  # noqa: BLE001 - whatever it is, the owner reports it
-        line = {"error": f"{type(error).__name__}: {error}"}
+        line = {"kind": type(error).__name__, "error": str(error)}
     os.write(answer, json.dumps(line).encode() + b"\n")
     os.close(answer)
     os.dup2(nowhere, 2)

@@ -64,9 +64,9 @@ def model_path(home: Path, settings: Mapping[str, Any]) -> Path:
 
 
 def default_threads() -> int:
-    """As many as there are processors for this process, up to four: more make a tiny model slower."""
+    """One fewer than there are processors for this process, so that its neighbours never stop it; up to four."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(4, available)
+    return max(1, min(4, available - 1))
 
 
 def library_folder() -> str:

@@ -20,6 +20,9 @@ from hermes_core import HermesError
 START_SECONDS = 120
 """How long a model may take to load."""
 
+_VERIFY = "run `hermes embedded verify`; a model of your own may need a smaller embedded.n_ctx"
+_HINTS = {"ImportError": "install the system library that the message names (libgomp: `apt-get install libgomp1`)"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
@@ -101,7 +104,7 @@ class Servers:
             said = complaints.read().decode(errors="replace").strip()[-800:]
         reason = "\n".join(filter(None, (line.get("error", f"exit status {process.returncode}"), said)))
         message = f"the server of the embedded model '{launch.model}' did not start: {reason}"
-        raise HermesError(message, hint="run `hermes embedded verify`; a model of your own may need a smaller n_ctx")
+        raise HermesError(message, hint=_HINTS.get(line.get("kind", ""), _VERIFY))
 
     def _spawned(self, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
         """The child, in a session of its own so that Ctrl-C in the terminal does not reach it."""

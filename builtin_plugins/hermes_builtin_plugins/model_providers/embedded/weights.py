@@ -67,14 +67,14 @@ def check(path: Path, source: Source | None = SMOLLM2) -> None:
     """
     own = source is None
     where = f"'{path}'" + (" (config.yaml: embedded.model_path)" if own else "")
-    hint = "give the path of a GGUF file, or take the key away" if own else f"{PULL} --force"
+    hint = "give the path of a GGUF file, or take the key away" if own else PULL
     try:
         with path.open("rb") as file:
             magic = file.read(len(MAGIC))
             size = file.seek(0, 2)
     except FileNotFoundError:
         message = f"there is no model at {where}"
-        raise HermesError(message, hint=hint if own else PULL) from None
+        raise HermesError(message, hint=hint) from None
     except OSError as error:
         message = f"the model at {where} cannot be read: {error.strerror}"
         raise HermesError(message, hint=hint) from error
@@ -92,7 +92,7 @@ def verify(path: Path, source: Source = SMOLLM2) -> None:
     found = sha256_of(path)
     if found != source.sha256:
         message = f"the model at '{path}' is damaged: its sha256 is {found}, not {source.sha256}"
-        raise HermesError(message, hint=f"{PULL} --force")
+        raise HermesError(message, hint=PULL)
 
 
 def is_whole(path: Path, source: Source = SMOLLM2) -> bool:

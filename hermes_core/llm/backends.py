@@ -1,4 +1,4 @@
-"""A network backend under which everything a blocking call does shares one deadline.
+"""Network backends: with one deadline for all a blocking call does, and losing nothing of a cancelled one.
 
 A timeout for each read would start anew with every byte that trickles in.
 """
@@ -70,3 +70,42 @@ class _Stream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+class CarefulBackend(httpcore.AsyncNetworkBackend):
+    """httpcore's own backend, but that a handshake which is cancelled closes its connection."""
+
+    def __init__(self) -> None:
+        self._backend = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect."""
+        return _CarefulStream(await self._backend.connect_tcp(host, port, timeout, local_address, socket_options))
+
+
+class _CarefulStream(httpcore.AsyncNetworkStream):
+    """A connection before its handshake; after it, httpcore's own takes over."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+        self.read, self.write, self.aclose = stream.read, stream.write, stream.aclose  # type: ignore[method-assign]
+        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self._stream.aclose()
+            raise
