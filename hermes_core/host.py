@@ -321,7 +321,8 @@ class Host:
             raise HermesError(message, hint="run `hermes run` to list the commands")
         with current.running(self.context(command.plugin)):
             result = command.handler(raw_args.strip())
-            return (_finish(result) if isinstance(result, Awaitable) else result) or ""
+            text = _finish(result) if isinstance(result, Awaitable) else result
+            return "" if text is None else str(text)
 
     def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""

@@ -6,7 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hermes_core.config.redact import register_secret
+from hermes_core.config.redact import PLACEHOLDERS, register_secret
 from hermes_core.errors import MissingCredentialError
 from hermes_core.types.address import host_of
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from hermes_core.config.environment import Environment
 
-PLACEHOLDERS = frozenset(
-    "* ** *** changeme your_api_key your_api_key_here your-api-key placeholder example dummy null none".split()
-)
 _MINIMUM_LENGTH = 4
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from urllib.parse import quote
 
 REDACTED = "[redacted]"
 _MINIMUM_LENGTH = 4  # a shorter value would blank ordinary words, and is no usable key either
+
+PLACEHOLDERS = frozenset(
+    "* ** *** changeme your_api_key your_api_key_here your-api-key placeholder example dummy null none".split()
+)
+"""What people write where a key will stand one day."""
 
 _secrets: set[str] = set()
 _longest_first: tuple[str, ...] | None = ()
@@ -14,8 +21,9 @@ _longest_first: tuple[str, ...] | None = ()
 def register_secret(value: str) -> None:
     """Remember a resolved secret; ``redact`` blanks it from now on, in the whole process."""
     global _longest_first  # noqa: PLW0603 - one memory a process, whatever hosts it has
-    if len(value) >= _MINIMUM_LENGTH and value not in _secrets:
-        _secrets.add(value)
+    if len(value) >= _MINIMUM_LENGTH and value.lower() not in PLACEHOLDERS and value not in _secrets:
+        escaped = json.dumps(value)[1:-1]  # as a server may quote it: in JSON, or in an address
+        _secrets.update((value, escaped, escaped.replace("/", "\\/"), quote(value), quote(value, safe="")))
         _longest_first = None
 
 

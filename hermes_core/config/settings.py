@@ -24,6 +24,7 @@ Tree = dict[str, Any]
 MAX_VALUES = 200_000
 MAX_DEPTH = 100
 _SECRET_KEYS = frozenset({"api_key", "apikey", "api", "token", "password", "secret", "access_token", "refresh_token"})
+_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
 _SECRET_MAPPINGS = frozenset({"default_headers", "extra_headers"})
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MODEL_NAMES = ("default", "model", "name")
@@ -270,11 +271,12 @@ def _register_secrets(node: Any) -> None:
         return
     for key, value in node.items():
         word = str(key).lower()
-        if isinstance(value, str) and word in _SECRET_KEYS:
+        if isinstance(value, str) and word in _SECRET_KEYS and "://" not in value:
             register_secret(value.strip())
         elif isinstance(value, Mapping) and word in _SECRET_MAPPINGS:
-            for item in value.values():
-                register_secret(str(item).strip())
-                register_secret(str(item).rpartition(" ")[2].strip())  # behind "Bearer"
+            for name, item in value.items():
+                if any(part in str(name).lower() for part in _SECRET_HEADERS):
+                    register_secret(str(item).strip())
+                    register_secret(str(item).rpartition(" ")[2].strip())  # behind "Bearer"
         else:
             _register_secrets(value)

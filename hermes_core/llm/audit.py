@@ -91,7 +91,8 @@ def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
 def _shown(value: object) -> str:
     if isinstance(value, int):
         return str(value)
-    text = _CONTROL.sub(" ", redact(str(value)))[:_LIMIT]
+    text = redact(str(value)).encode("utf-8", "backslashreplace").decode("utf-8")
+    text = _CONTROL.sub(" ", text)[:_LIMIT]
     return '"' + text.replace('"', "'") + '"' if _NEEDS_QUOTES.search(text) else text
 
 

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import json
 import logging
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -18,7 +19,13 @@ from hermes_core.llm.plan import Route
 from hermes_core.types.wire import HttpRequest, HttpResponse, WireRequest
 
 KEY = "@the key@"
-"""Stands for the test's own key in what a server says."""
+"""Stands for the test's own key in what a server says; it holds a slash, as keys in base64 do."""
+
+ESCAPED = "@the escaped key@"
+"""The same, with its slash as some JSON writers have it."""
+
+QUOTED = "@the quoted key@"
+"""The same, as it stands in a URL."""
 
 MESSAGES = [{"role": "user", "content": "ping"}]
 
@@ -26,7 +33,7 @@ MESSAGES = [{"role": "user", "content": "ping"}]
 @pytest.fixture
 def secret() -> str:
     """A key that no other test has made known to the process."""
-    return f"sk-{uuid4().hex}"
+    return f"sk-{uuid4().hex}/{uuid4().hex}"
 
 
 def everything_in(value: object, seen: set | None = None) -> str:
@@ -92,6 +99,8 @@ ECHO = {
     "401-echoes-the-key": (401, {"error": {"message": f"Incorrect API key provided: {KEY}"}}),
     "401-echoes-the-header-r20_01": (401, f"Authorization: Bearer {KEY}"),
     "403-echoes-a-url-r20_01": (403, {"error": f"GET https://api.acme.test/v1?key={KEY} is forbidden"}),
+    "401-escapes-the-key": (401, f'{{"error": {{"message": "bad key {ESCAPED}"}}}}'),
+    "403-quotes-the-key-r20_01": (403, {"error": f"GET https://api.acme.test/v1?key={QUOTED} is forbidden"}),
     "500-dumps-html-r20_01": (500, f"<html><pre>authorization: Bearer {KEY}</pre>{'x' * 3000}</html>"),
     "400-echoes-it-late": (400, "x" * 490 + KEY),
     "400-echoes-it-at-the-edge": (400, "x" * 1990 + KEY),
@@ -107,9 +116,10 @@ ECHO = {
 
 def filled(body, secret: str):
     """What a server says, with the key in its place."""
-    if isinstance(body, str):
-        return body.replace(KEY, secret)
-    return json.loads(json.dumps(body).replace(KEY, secret))
+    if not isinstance(body, str):
+        return json.loads(filled(json.dumps(body), secret))
+    body = body.replace(ESCAPED, secret.replace("/", "\\/")).replace(QUOTED, quote(secret, safe=""))
+    return body.replace(KEY, secret)
 
 
 @pytest.fixture

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_core import PluginLlmTrustError, ProviderProfile
+from hermes_core import PluginLlm, PluginLlmTrustError, ProviderProfile
 from hermes_core.errors import UnknownAuthProfileError, UnknownProviderError
+from hermes_core.llm.engine import LlmEngine
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of, read_overrides
 
 OVERRIDES = ("provider", "model", "agent_id", "profile")
@@ -445,6 +448,46 @@ def test_an_edit_of_the_file_counts_from_the_next_call(call, lane, refused):
     lane.server.requests.clear()
     lane.config_file(lane.granting(allow_model_override="no"))
     assert refused(lambda: call(llm, model="other"))
+
+
+class Switching:
+    """A host whose configuration is exchanged while a call under the old one is still reading its policy."""
+
+    def __init__(self, host) -> None:
+        self._host = host
+        self.old, self.new = host.config(), host.config()._replace()
+        self.now = self.old
+        self.reading, self.go_on = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._host, name)
+
+    def config(self):
+        """The configuration as it is now."""
+        return self.now
+
+    def llm_settings(self, config, plugin_id):
+        """Granted by the old configuration, after a while; not by the new one."""
+        if config is self.old:
+            self.reading.set()
+            self.go_on.wait(10)
+        return plugin_id, {"allow_model_override": config is self.old}
+
+
+def test_a_grant_that_was_taken_back_does_not_come_back(lane):
+    """A call that began under a grant leaves nothing behind that opens the gate once the grant is gone."""
+    host = Switching(lane.host())
+    llm = PluginLlm("p", LlmEngine(host))
+    messages = [{"role": "user", "content": "x"}]
+    with ThreadPoolExecutor(1) as thread:
+        early = thread.submit(llm.complete, messages, model="other")
+        assert host.reading.wait(10)
+        host.now = host.new
+        llm.complete(messages)
+        host.go_on.set()
+        early.result(10)
+    with pytest.raises(PluginLlmTrustError):
+        llm.complete(messages, model="other")
 
 
 def test_a_file_that_broke_shuts_the_gate_r21_05(call, lane, refused, caplog):

@@ -213,11 +213,12 @@ def test_closing_drops_the_modules_of_folders(home, load_host):
     """A closed host's folders are out of ``sys.modules``, with their helpers."""
     home.plugin("model-providers/acme", OFFERS.format(name="acme"))
     home.write("plugins/model-providers/acme/helper.py", "URL = 'https://acme.test/v1'")
+    before = set(sys.modules)
     host = load_host()
     host.providers.get("acme")
-    loaded = [name for name in sys.modules if "acme" in name]
+    loaded = {name for name in sys.modules if "acme" in name} - before
     host.close()
-    assert (len(loaded), [name for name in sys.modules if "acme" in name]) == (2, [])
+    assert (len(loaded), {name for name in sys.modules if "acme" in name} - before) == (2, set())
 
 
 def test_a_new_host_reads_a_plugin_anew_r02_08(home, load_host):

@@ -175,9 +175,10 @@ def test_a_helper_that_fails_is_not_left_half_made_r02_03(home, load_host, tmp_p
     home.plugin("acme", "from . import helper\ndef register(ctx): pass", name="acme")
     home.write("plugins/acme/helper.py", "raise RuntimeError('half made')")
     config = {"plugins": {"enabled": ["acme"]}}
+    before = set(sys.modules)
     host = load_host(config=config)
     assert ("acme" in host.commands, host.plugin("acme").state) == (False, "failed")
-    assert [name for name in sys.modules if name.startswith("hermes_plugins.") and "acme" in name] == []
+    assert {name for name in sys.modules if name.startswith("hermes_plugins.") and "acme" in name} - before == set()
     home.write("plugins/acme/helper.py", "MENDED = True  # and longer than it was, for the cache of bytecode")
     mended = load_host(config=config)
     assert ("acme" in mended.commands, mended.plugin("acme").state) == (False, "loaded")
