@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class LlmSpecs:
-    """``async def`` implementations are awaited; in an async call, plain ones run in a worker thread."""
+    """``async def`` implementations are awaited; in an async call, plain ones run in a worker thread.
+
+    This version checks and registers implementations of these hooks, and does not call them yet.
+    """
 
     @hookspec
     def hermes_llm_prepare(self, ctx: PluginContext, call: LlmCall) -> LlmCall | None | Awaitable[LlmCall | None]:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class NoticeSpecs:
-    """Notices go to every plugin; one that raises is reported by name, and the others still hear."""
+    """Notices go to every plugin; one that raises is reported by name, and the others still hear.
+
+    This version checks and registers implementations of these hooks, and does not call them yet.
+    """
 
     @hookspec
     def hermes_session_start(self, ctx: PluginContext, session: Session) -> None | Awaitable[None]:

@@ -59,6 +59,12 @@ def test_every_field_is_required(smallest):
     }
 
 
+def test_required_field_without_a_schema(smallest):
+    """A required field that has no schema of its own takes that of additional properties."""
+    schema = {"type": "object", "required": ["n"], "additionalProperties": {"type": "integer"}}
+    assert smallest(schema)["properties"] == {"n": {"type": "integer"}}
+
+
 def test_refs_are_followed(smallest):
     """A reference into the document is replaced by what it points to."""
     schema = {"$defs": {"a/b": {"type": "string"}}, "type": "array", "items": {"$ref": "#/$defs/a~1b"}}

@@ -68,8 +68,8 @@ def longest(schema: Schema) -> int:
         fields = sum(len(name) + 6 + _LAYOUT + longest(field) for name, field in schema["properties"].items())
         return int(fields) + 2
     if kind == "array":
-        each = map(longest, schema.get("prefixItems") or [schema["items"]] * schema["maxItems"])
-        return sum(size + 2 + _LAYOUT for size in each) + 2
+        rows, count = (schema["prefixItems"], 1) if "prefixItems" in schema else ([schema["items"]], schema["maxItems"])
+        return sum(longest(row) + 2 + _LAYOUT for row in rows) * int(count) + 2
     if kind == "string":
         return int(schema.get("maxLength", _FORMAT_SIZES.get(schema.get("format", ""), 100))) + 2
     return _SIZES[kind]
@@ -144,7 +144,7 @@ class _Bounds:
         """Every field required; no others, for the decoder cannot count them."""
         required = [*schema.get("required", ())]
         wanted = {**schema.get("properties", {})}
-        wanted |= {name: True for name in required if name not in wanted}
+        wanted |= {name: schema.get("additionalProperties", True) for name in required if name not in wanted}
         fields = {name: self.apply(field, open_refs) for name, field in wanted.items()}
         if any(fields[name] is None for name in required):
             return None

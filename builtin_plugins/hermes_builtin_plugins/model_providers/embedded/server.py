@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import subprocess
@@ -45,9 +44,16 @@ class Launch:
     library: str
 
 
+class _Child(subprocess.Popen[bytes]):
+    """A server process. Nothing ends it at exit, before its pipe closes: calls still under way would fail."""
+
+    def __del__(self) -> None:
+        """Without the base's warning that it still runs."""
+
+
 @dataclass(frozen=True)
 class _Running:
-    process: subprocess.Popen[bytes]
+    process: _Child
     address: tuple[str, str]
 
 
@@ -60,14 +66,13 @@ class Servers:
 
     def __init__(self) -> None:
         self._running: dict[object, _Running] = {}
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: list[_Child] = []
         self._start = threading.Lock()  # held until a server is ready
         self._spawn = threading.Lock()  # held for milliseconds, and across a fork
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._spawn.acquire, after_in_parent=self._spawn.release, after_in_child=self._forget
             )
-        atexit.register(self._disown)
 
     def address(self, key: object) -> tuple[str, str] | None:
         """Base URL and API key of the living server that was started under ``key``."""
@@ -106,13 +111,13 @@ class Servers:
         message = f"the server of the embedded model '{launch.model}' did not start: {reason}"
         raise HermesError(message, hint=_HINTS.get(line.get("kind", ""), _VERIFY))
 
-    def _spawned(self, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    def _spawned(self, complaints: IO[bytes]) -> _Child:
         """The child, in a session of its own so that Ctrl-C in the terminal does not reach it."""
         with self._spawn:
             for dead in [process for process in self._processes if process.poll() is not None]:
                 _close(dead.stdin)
                 self._processes.remove(dead)
-            process = subprocess.Popen(  # noqa: S603 - this Python and our own script
+            process = _Child(
                 # -P: the folder of the script must not shadow modules
                 [sys.executable, "-P", str(Path(__file__).with_name("child.py"))],
                 stdin=subprocess.PIPE,
@@ -127,7 +132,6 @@ class Servers:
 
     def _forget(self) -> None:
         """In a forked process: let go of the servers, which are its parent's."""
-        self._disown()
         for process in self._processes:
             _close(process.stdin)
             _close(process.stdout)
@@ -136,17 +140,8 @@ class Servers:
         self._start = threading.Lock()
         self._spawn.release()
 
-    def _disown(self) -> None:
-        """Have nothing wait for the servers, or warn that they run.
 
-        All that is done at exit: they end with the pipe. Ending them before that would let threads that
-        are in the middle of a call fail, and complain, in a process that is done.
-        """
-        for process in self._processes:
-            process.returncode = process.returncode or 0
-
-
-def _exchange(process: subprocess.Popen[bytes], launch: Launch) -> dict[str, str]:
+def _exchange(process: _Child, launch: Launch) -> dict[str, str]:
     """Send the settings, and wait for the child's one line; empty when it died."""
     stdin, stdout = process.stdin, process.stdout
     assert stdin is not None
