@@ -71,6 +71,14 @@ class _Prepared(NamedTuple):
     wires: Mapping[str, ApiMode]
 
 
+class _Known(NamedTuple):
+    """Under one configuration: the ways a call has been prepared already, and the plugins' policies."""
+
+    config: Config
+    warm: set[object]
+    policies: dict[str, TrustPolicy]
+
+
 class Engine(Protocol):
     """What answers ``PluginLlm``; the host's ``LlmEngine``, or a test's own."""
 
@@ -114,8 +122,7 @@ class LlmEngine:
         self._host = host
         self._planner = Planner(host.providers, host.environment, host.say)
         self._transport = Transport()
-        self._seen: tuple[Config, set[object]] = Config(), set()
-        self._policies: dict[str, TrustPolicy] = {}
+        self._known = _Known(Config(), set(), {})
         self._closed = False
 
     def answer(self, plugin_id: str, request: Request) -> PluginLlmCompleteResult:
@@ -167,9 +174,7 @@ class LlmEngine:
             authorize(self._policy(config, plugin_id), overrides, self._canonical)
             return _Prepared(request.build(), self._planner.routes(config, overrides), self._host.wires())
 
-        if self._seen[0] is not config:
-            self._seen, self._policies = (config, set()), {}
-        warm, way = self._seen[1], (request.is_structured, overrides.provider)
+        warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider)
         if way in warm:
             return prepare()
         prepared: _Prepared = yield Block(prepare)
@@ -179,9 +184,17 @@ class LlmEngine:
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
         if config.error is not None or not plugin_id:
             return TrustPolicy(plugin_id=plugin_id)
-        if plugin_id not in self._policies:
-            self._policies[plugin_id] = policy_of(*self._host.llm_settings(config, plugin_id))
-        return self._policies[plugin_id]
+        policies = self._known_under(config).policies
+        if plugin_id not in policies:
+            policies[plugin_id] = policy_of(*self._host.llm_settings(config, plugin_id))
+        return policies[plugin_id]
+
+    def _known_under(self, config: Config) -> _Known:
+        """What is known under one reading of the configuration, and under no other."""
+        known = self._known
+        if known.config is not config:
+            known = self._known = _Known(config, set(), {})
+        return known
 
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()

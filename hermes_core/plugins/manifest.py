@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 256 * 1024
 MAX_VALUES = 10_000
-NAME = re.compile(r"(?=.{1,64}$)[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 _TEXT = ("text", lambda value: isinstance(value, str))
 _SWITCH = ("true or false", lambda value: isinstance(value, bool))
@@ -213,7 +213,7 @@ def parse_manifest(
         raise wrong("name", "text; put a bare number in quotes")
     name = text("name", default_name)
     if not NAME.fullmatch(name):
-        message = f"{path}: name {name[:80]!r} may hold letters, digits, '.', '_', '-' and one '/', 64 at most"
+        message = f"{path}: name {name[:80]!r} may hold letters, digits, '.', '_' and '-', 64 at most"
         raise ConfigError(message, path=path, key="name", hint="choose another name")
     kind = text("kind", "model-provider" if data.get("profile") is not None else default_kind).lower()
     author = data.get("author")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -477,17 +478,17 @@ class Switching:
 def test_a_grant_that_was_taken_back_does_not_come_back(lane):
     """A call that began under a grant leaves nothing behind that opens the gate once the grant is gone."""
     host = Switching(lane.host())
-    llm = PluginLlm("p", LlmEngine(host))
     messages = [{"role": "user", "content": "x"}]
-    with ThreadPoolExecutor(1) as thread:
+    with closing(LlmEngine(host)) as engine, ThreadPoolExecutor(1) as thread:
+        llm = PluginLlm("p", engine)
         early = thread.submit(llm.complete, messages, model="other")
         assert host.reading.wait(10)
         host.now = host.new
         llm.complete(messages)
         host.go_on.set()
         early.result(10)
-    with pytest.raises(PluginLlmTrustError):
-        llm.complete(messages, model="other")
+        with pytest.raises(PluginLlmTrustError):
+            llm.complete(messages, model="other")
 
 
 def test_a_file_that_broke_shuts_the_gate_r21_05(call, lane, refused, caplog):

@@ -1,4 +1,12 @@
-"""The embedded default: SmolLM2-135M-Instruct in a private child process, offline once its weights are here."""
+"""The embedded default: SmolLM2-135M-Instruct in a private child process, offline once its weights are here.
+
+Settings, all optional, in ``config.yaml``::
+
+    embedded:
+      model_path: models/other.gguf   # any GGUF in its place; relative paths start at the home
+      n_ctx: 4096                     # context in tokens
+      threads: 2                      # processors, up to four, unless given
+"""
 
 from __future__ import annotations
 
