@@ -146,6 +146,16 @@ _attached: dict[str, tuple[HomeLog, int]] = {}
 _lock = threading.Lock()
 
 
+def _begin_anew() -> None:
+    """In a forked child, leave the parent's stream alone: another thread may have held its lock."""
+    for handler, _ in _attached.values():
+        handler.stream = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 def attach(home: Path, *, max_bytes: int = 5 * 2**20, backups: int = 3) -> None:
     """Have a home's calls written to its log; hosts of one home share the handler."""
     with _lock:

@@ -93,6 +93,10 @@ _DATA = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data, in which ``$ref`` is no reference."""
 
 
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Keywords whose values map names of any kind to schemas."""
+
+
 def _check_references(node: Any, resolver: Any) -> None:
     if isinstance(node, list):
         for item in node:
@@ -107,7 +111,9 @@ def _check_references(node: Any, resolver: Any) -> None:
         if isinstance(node.get(keyword), str):
             resolver.lookup(node[keyword])
     for key, value in node.items():
-        if key not in _DATA:
+        if key in _NAMED and isinstance(value, dict):
+            _check_references([*value.values()], resolver)
+        elif key not in _DATA:
             _check_references(value, resolver)
 
 

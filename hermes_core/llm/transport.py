@@ -111,10 +111,8 @@ class _Pool:
 
 def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy: Any) -> Any:
     """A pool of one of httpcore's classes, blocking or not, for what ``kind`` says."""
-    import ssl
-
     options = {
-        "ssl_context": _tls() if kind.secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # the latter trusts nobody
+        "ssl_context": _tls() if kind.secure else None,
         "max_connections": None,
         "max_keepalive_connections": KEEPALIVE,
         "keepalive_expiry": KEEPALIVE_SECONDS,

@@ -79,6 +79,8 @@ BAD_SCHEMAS = {
     "reference-to-nothing": {"$ref": "#/$defs/nothing"},
     "reference-deep-inside-to-nothing": {"properties": {"a": {"items": {"$ref": "#/nothing"}}}},
     "reference-to-a-file": {"$ref": "file:///etc/hostname"},
+    "reference-of-a-property-called-default": {"properties": {"default": {"$ref": "#/nothing"}}},
+    "reference-of-a-property-called-enum": {"properties": {"enum": {"$ref": "https://acme.test/x.json"}}},
     "constant-that-is-no-json": {"const": object()},
     "default-that-is-no-json": {"properties": {"a": {"default": {1, 2}}}},
 }
@@ -176,6 +178,23 @@ def test_a_matching_answer_is_returned(way, lane):
         ),
         pytest.param({"items": {"$ref": "#"}, "maxItems": 1}, "[[[1]]]", True, id="recursive-schema-holds"),
         pytest.param({"items": {"$ref": "#"}, "maxItems": 1}, "[[[1, 2]]]", False, id="recursive-schema-breaks"),
+        pytest.param(
+            {
+                "$id": "https://acme.test/s.json",
+                "properties": {"n": {"$ref": "s.json#/$defs/n"}},
+                "$defs": {"n": {"type": "integer"}},
+            },
+            '{"n": "1"}',
+            False,
+            id="reference-to-its-own-id-breaks",
+        ),
+        pytest.param({"const": {"$ref": "#/nothing"}}, '{"$ref": "#/nothing"}', True, id="reference-in-data-is-none"),
+        pytest.param(
+            {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+            '{"type": "nope"}',
+            False,
+            id="reference-to-a-published-dialect-breaks",
+        ),
         pytest.param(
             {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]},
             '["a", 1]',
