@@ -21,6 +21,14 @@ TASKS: dict[str, Any] = {
         }
     },
     "required": ["tasks"],
+    "examples": [
+        {
+            "tasks": [
+                {"owner": "Sam", "action": "call the printer", "due": "2026-03-05"},
+                {"owner": "", "action": "order paper", "due": ""},
+            ]
+        }
+    ],
 }
 
 
