@@ -146,9 +146,13 @@ _attached: dict[str, tuple[HomeLog, int]] = {}
 _lock = threading.Lock()
 
 
+_left_alone: list[object] = []
+
+
 def _begin_anew() -> None:
     """In a forked child, leave the parent's stream alone: another thread may have held its lock."""
     for handler, _ in _attached.values():
+        _left_alone.append(handler.stream)  # not even closed: closing it would wait for that lock
         handler.stream = None
 
 
