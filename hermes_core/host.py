@@ -16,9 +16,8 @@ from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins import current
-from hermes_core.plugins.activation import Activation
-from hermes_core.plugins.debug import open_logs, warn_once
-from hermes_core.plugins.discovery import discover
+from hermes_core.plugins.activation import find_plugins
+from hermes_core.plugins.debug import open_logs
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
@@ -73,7 +72,7 @@ class Host:
         self._allow_downloads = allow_downloads
         self._closed = False
         open_logs(environment)
-        self._index = Index(home / "cache" / "plugins.json")
+        self._index = Index.of(home)
         self._registry = PluginRegistry(self._found(), self, self._index)
         self._registry.recall_failures()
 
@@ -167,17 +166,7 @@ class Host:
 
     def _found(self) -> list[Plugin]:
         """Every plugin there is now, as far as it may load."""
-        project = Path.cwd() if self.environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
-        rows = discover(self.home, self._index, project)
-        activation = Activation.of(self._config_file, self.environment, self._index)
-        self._index.save()
-        for row in rows:
-            if row.state != "failed":
-                activation.apply(row)
-        for name in activation.enabled - {word for row in rows for word in (row.key, row.name)}:
-            places = f"{self.home / 'plugins'} and the installed packages"
-            warn_once("plugins.enabled names %r, which is found nowhere; looked in %s", name, places)
-        return rows
+        return find_plugins(self.home, self.environment, self._config_file, self._index)
 
     @cached_property
     def providers(self) -> ProviderCatalog:

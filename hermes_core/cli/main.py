@@ -104,10 +104,16 @@ def _parser(plugin_commands: Mapping[str, str]) -> argparse.ArgumentParser:
 
 def _declared_commands() -> dict[str, str]:
     """The command-line trees that active plugins declare; nothing is imported to tell."""
-    from hermes_core.host import Host
+    from hermes_core.config.environment import Environment
+    from hermes_core.config.paths import get_hermes_home
+    from hermes_core.config.settings import ConfigFile
+    from hermes_core.plugins.activation import find_plugins
+    from hermes_core.plugins.index import Index
 
-    with Host.load() as host:
-        rows = [row for row in host.plugins if row.is_active]
+    home = get_hermes_home()  # no host is loaded: for a list of names it would take half of the time
+    environment = Environment(home)
+    found = find_plugins(home, environment, ConfigFile(home, environment), Index.of(home))
+    rows = [row for row in found if row.is_active]
     return {name: line for row in rows for name, line in row.manifest.cli_commands.items() if name not in COMMANDS}
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hermes_core.plugins.debug import warn_once
+from hermes_core.plugins.discovery import discover
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
@@ -87,3 +91,18 @@ class Activation(NamedTuple):
         reason, remedy = self.refusal(plugin)
         plugin.state = "off" if reason else "ready"
         plugin.reason, plugin.remedy = reason, remedy
+
+
+def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: Index) -> list[Plugin]:
+    """Every plugin there is for a home, lowest tier first, its state set; nothing is imported."""
+    project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
+    rows = discover(home, index, project)
+    activation = Activation.of(file, environment, index)
+    index.save()
+    for row in rows:
+        if row.state != "failed":
+            activation.apply(row)
+    for name in activation.enabled - {word for row in rows for word in (row.key, row.name)}:
+        places = f"{home / 'plugins'} and the installed packages"
+        warn_once("plugins.enabled names %r, which is found nowhere; looked in %s", name, places)
+    return rows

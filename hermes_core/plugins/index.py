@@ -45,6 +45,11 @@ class Index:
         self._changed: dict[str, dict[str, Any]] = {}
         self._saving = threading.Lock()
 
+    @classmethod
+    def of(cls, home: Path) -> Index:
+        """The index of a home."""
+        return cls(home / "cache" / "plugins.json")
+
     def recall(self, kind: str, key: str, stamps: Sequence[Stamp], build: Callable[[Any], T]) -> T | None:
         """What is remembered about ``key``, if it was remembered with the same stamps; else None.
 
