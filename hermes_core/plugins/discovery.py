@@ -169,15 +169,9 @@ def _unpacked(held: dict[str, Any]) -> Manifest | ConfigError:
 
 
 def _broken(error: ConfigError, *, key: str, tier: str, location: str = "") -> Plugin:
-    return Plugin(
-        key=key,
-        tier=tier,
-        manifest=Manifest(name=key.rpartition("/")[2]),
-        location=location,
-        state="failed",
-        reason=str(error),
-        remedy=error.hint,
-    )
+    row = Plugin(key=key, tier=tier, manifest=Manifest(name=key.rpartition("/")[2]), location=location)
+    row.state, row.reason, row.remedy = "failed", str(error), error.hint
+    return row
 
 
 def package_folders(module: str) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -124,6 +123,8 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _write(path: Path, value: object) -> None:
+    import tempfile
+
     try:
         path.parent.mkdir(exist_ok=True)  # no parents: looking at a home does not make one
         handle, name = tempfile.mkstemp(prefix=".index-", dir=path.parent)

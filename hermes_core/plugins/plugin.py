@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ TIERS = ("bundled", "legacy", "entrypoint", "user", "project", "program")
 one is what the embedding program offers itself."""
 
 
-@dataclass(kw_only=True, eq=False)
 class Plugin:
     """A plugin row.
 
@@ -37,17 +35,32 @@ class Plugin:
         may_retry: Whether it failed in an earlier process only, and may be tried again in this one.
     """
 
-    key: str
-    tier: str
-    manifest: Manifest
-    order: int = 0
-    location: str = ""
-    entry_point: Entry | None = field(default=None, repr=False)
     state: str = "ready"
     reason: str = ""
     remedy: str = ""
     module: str = ""
     may_retry: bool = False
+
+    # Written out: importing `dataclasses`, and `inspect` with it, would slow every start of the command line.
+    def __init__(
+        self,
+        *,
+        key: str,
+        tier: str,
+        manifest: Manifest,
+        order: int = 0,
+        location: str = "",
+        entry_point: Entry | None = None,
+    ) -> None:
+        self.key = key
+        self.tier = tier
+        self.manifest = manifest
+        self.order = order
+        self.location = location
+        self.entry_point = entry_point
+
+    def __repr__(self) -> str:
+        return f"Plugin(key={self.key!r}, tier={self.tier!r}, source={self.source!r}, state={self.state!r})"
 
     @property
     def name(self) -> str:
