@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -32,6 +33,22 @@ MESSAGES = [{"role": "user", "content": "ping"}]
 TEXT_BLOCK = {"type": "text", "text": "ping"}
 FIELD = re.compile(r'(\w+)=("[^"]*"|\S*)')
 LINE = re.compile(r"^\S+ \S+ INFO agent\.plugin_llm: plugin_llm\.(\w+) (.*)$")
+
+
+@pytest.fixture(scope="module")
+def quick_collection():
+    """What was there before this module is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def no_litter():
+    """What a test leaves open is found while it still has the test's name on it."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

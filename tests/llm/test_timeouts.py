@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
 from contextlib import suppress
@@ -13,25 +12,10 @@ import pytest
 from hermes_core import ProviderProfile
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
 
+pytestmark = pytest.mark.usefixtures("quick_collection", "no_litter")
 MESSAGES = [{"role": "user", "content": "ping"}]
 SLACK = 1.5
 """Seconds a busy machine may add."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_collection():
-    """What was there before this module is not looked through again and again."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.fixture(autouse=True)
-def no_litter():
-    """What a test leaves open is found while it still has the test's name on it."""
-    yield
-    gc.collect()
 
 
 def silent(connection) -> None:

@@ -21,6 +21,7 @@ from hermes_core.errors import InvalidRequestError, ProviderTransportError
 from hermes_core.llm.transport import mapped_errors
 from hermes_core.testing import FakeProvider
 
+pytestmark = pytest.mark.usefixtures("quick_collection", "no_litter")
 MESSAGES = [{"role": "user", "content": "ping"}]
 LOAD_IN_SCRIPT = """
 import asyncio, gc, os, sys, threading
@@ -32,22 +33,6 @@ llm = host.llm("p")
 async def ask():
     return (await llm.acomplete(MESSAGES, timeout=20)).text
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_collection():
-    """What was there before this module is not looked through again and again."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.fixture(autouse=True)
-def no_litter():
-    """What a test leaves open is found while it still has the test's name on it."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture
