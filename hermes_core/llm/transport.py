@@ -66,11 +66,12 @@ class Transport:
             self._inherited.append(self._idle)
             self._pid, self._idle = os.getpid(), defaultdict(deque)
         with mapped_errors(timeout):
-            idle = self._idle[kind_of(request.url)]
+            kind = kind_of(request.url)
+            idle = self._idle[kind]
             try:
                 pool = idle.pop()
             except IndexError:
-                pool = _Pool(kind_of(request.url))
+                pool = _Pool(kind)
             try:
                 return pool.send(request, min(timeout, FOREVER))
             finally:

@@ -70,13 +70,13 @@ class Activation(NamedTuple):
         enable = f"hermes plugins enable {plugin.key}"
         if self.safe_mode and plugin.tier != "bundled":
             return "safe mode loads bundled plugins alone", "unset HERMES_SAFE_MODE"
-        if plugin.key in self.disabled or plugin.name in self.disabled:
+        if not self.disabled.isdisjoint(plugin.ids):
             return "disabled via config", enable
         if self.memory and self.memory in (plugin.name, plugin.key, plugin.key.rpartition("/")[2]):
             return "", ""
         if plugin.kind == "exclusive":
             return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
-        if plugin.key in self.enabled or plugin.name in self.enabled:
+        if not self.enabled.isdisjoint(plugin.ids):
             return "", ""
         if plugin.kind == "model-provider" and plugin.group != NATIVE_GROUP:
             return "", ""
@@ -102,7 +102,7 @@ def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: 
     for row in rows:
         if row.state != "failed":
             activation.apply(row)
-    for name in activation.enabled - {word for row in rows for word in (row.key, row.name)}:
+    for name in activation.enabled - {word for row in rows for word in row.ids}:
         places = f"{home / 'plugins'} and the installed packages"
         warn_once("plugins.enabled names %r, which is found nowhere; looked in %s", name, places)
     return rows

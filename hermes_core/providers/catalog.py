@@ -109,10 +109,10 @@ class ProviderCatalog:
         """The canonical name that ``name`` leads to, or ``""``; a name beats an alias."""
         if not isinstance(name, str):
             return ""
-        word = name.strip().lower()
+        word = _word(name)
         with self._registry.lock:
             self._refresh()
-            return word if word in self._claims else self._aliases.get(word, "")
+            return self._canonical(word)
 
     def names(self) -> list[str]:
         """Every canonical name, sorted."""
@@ -144,7 +144,7 @@ class ProviderCatalog:
         An empty list means that nobody claims it.
         """
         self.get(name)
-        key = self.resolve(name) or name.strip().lower()
+        key = self.resolve(name) or _word(name)
         verdicts: list[Verdict] = []
         winner: Plugin | None = None
         for claim in self._claims.get(key, ()):
@@ -156,9 +156,13 @@ class ProviderCatalog:
         for plugin in reversed(self._registry.plugins):
             known = any(verdict.plugin == plugin.key and verdict.tier == plugin.tier for verdict in verdicts)
             if not known and not plugin.is_active and _would_claim(plugin, key):
-                claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank), data={})
+                claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
                 verdicts.append(_verdict(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
+
+    def _canonical(self, word: str) -> str:
+        """The name claimed that a name or alias leads to, among the claims collected so far; else ``""``."""
+        return word if word in self._claims else self._aliases.get(word, "")
 
     def _refresh(self) -> None:
         """Collect the claims anew if a plugin has been loaded, or has offered more, since."""
@@ -177,15 +181,15 @@ class ProviderCatalog:
         for claim in claims:
             if claim.profile is not None or "aliases" in claim.data or "extends" in claim.data:
                 for alias in self._fields(claim)["aliases"]:
-                    self._aliases.setdefault(str(alias).strip().lower(), claim.name)
+                    self._aliases.setdefault(_word(alias), claim.name)
         self._registry.index.save()
 
     def _collect(self) -> Iterator[Claim]:
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
-            name = str(profile.name).strip().lower()
             claims = offered.setdefault(impl.plugin, [])
-            claims.insert(0, Claim(name, impl.plugin, impl.position, profile=profile))  # the last registered wins
+            claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
+            claims.insert(0, claim)  # the last registered wins
         for plugin in self._registry.plugins:
             if plugin.state == "loaded" and not plugin.manifest.profiles:
                 self._learn(plugin, offered.get(plugin, []))
@@ -200,8 +204,7 @@ class ProviderCatalog:
             declared = [(data, PLAIN) for data in plugin.manifest.profiles]
             told: Sequence[tuple[Mapping[str, Any], int]] = declared or self._learned(plugin) or []
             self._declared[plugin] = [
-                Claim(str(data["name"]).strip().lower(), plugin, call_position(plugin.rank, band), data)
-                for data, band in told
+                Claim(_word(data["name"]), plugin, call_position(plugin.rank, band), data) for data, band in told
             ]
         return self._declared[plugin]
 
@@ -245,7 +248,7 @@ class ProviderCatalog:
         if not self._registry.load(claim.plugin):
             return None
         for impl, profile in reversed([*self._registry.items(PROFILES, is_profile, load=False)]):
-            if impl.plugin is claim.plugin and str(profile.name).strip().lower() == claim.name:
+            if impl.plugin is claim.plugin and _word(profile.name) == claim.name:
                 return profile  # type: ignore[no-any-return]
         if not claim.plugin.manifest.profiles:  # it used to offer it; what it offers now is collected next
             return None
@@ -276,8 +279,7 @@ class ProviderCatalog:
 
     def _base(self, name: str, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
         """What ``name`` resolves to without this claim's plugin and those above it."""
-        word = name.strip().lower()
-        key = word if word in self._claims else self._aliases.get(word, "")
+        key = self._canonical(_word(name))
         if key == claim.name:
             return self._first_working(below)
         return self._first_working([other for other in self._claims.get(key, ()) if other.position > claim.position])
@@ -290,12 +292,11 @@ class ProviderCatalog:
         base = data.get("extends")
         found: dict[str, Any] = {"aliases": ()}
         if base is not None:
-            word = str(base).strip().lower()
-            word = word if word in self._claims else self._aliases.get(word, word)
-            for other in self._claims.get(word, ()):
+            key = self._canonical(_word(base))
+            for other in self._claims.get(key, ()):
                 if other.position > claim.position:
                     found = self._fields(other)
-                    if word != claim.name:
+                    if key != claim.name:
                         found["aliases"] = ()
                     break
         found.update((key, value) for key, value in data.items() if key in _ROW_FIELDS)
@@ -311,13 +312,18 @@ class ProviderCatalog:
         return ProviderRow(**found)
 
 
+def _word(name: object) -> str:
+    """A provider's name or alias as names are compared: case and outer blanks do not count."""
+    return str(name).strip().lower()
+
+
 def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
     """What the index holds of a plugin's profiles."""
     return [({**data, "name": str(data["name"])}, int(band)) for data, band in held]
 
 
 def _would_claim(plugin: Plugin, name: str) -> bool:
-    declared = {str(data["name"]).strip().lower() for data in plugin.manifest.profiles}
+    declared = {_word(data["name"]) for data in plugin.manifest.profiles}
     return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
 
 
