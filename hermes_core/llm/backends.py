@@ -106,6 +106,6 @@ class _CarefulStream(httpcore.AsyncNetworkStream):
     ) -> httpcore.AsyncNetworkStream:
         try:
             return await self._stream.start_tls(ssl_context, server_hostname, timeout)
-        except BaseException:
+        except BaseException:  # cancelling raises no Exception
             await self._stream.aclose()
             raise

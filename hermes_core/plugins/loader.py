@@ -46,7 +46,7 @@ def leaving_nothing_on_failure(plugin: Plugin) -> Iterator[None]:
     before = set(sys.modules)
     try:
         yield
-    except BaseException:
+    except BaseException:  # a plugin may raise SystemExit, and Ctrl-C may come: neither leaves half a module
         root = plugin.module if plugin.entry_point is None else plugin.entry_point.module.partition(".")[0]
         forget_modules(root, keep=before)
         plugin.module = ""

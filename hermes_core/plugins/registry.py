@@ -319,7 +319,7 @@ class PluginRegistry:
                     registered.append(target)
                     self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
             self._expose(plugin, context)
-        except BaseException:
+        except BaseException:  # looking into a plugin's object may run its code
             for target in filter(self.pm.is_registered, registered):
                 self.pm.unregister(target)
             raise
