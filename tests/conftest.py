@@ -34,7 +34,8 @@ import os, pathlib, sys, tempfile
 from hermes_core import Host
 from hermes_core.config.edit import edit_config
 with tempfile.TemporaryDirectory() as folder:
-    edit_config(pathlib.Path(folder, "config.yaml"), lambda tree: tree.update(plugins={"enabled": []}))
+    for change in ({"plugins": {"enabled": []}}, {"a": 1}):  # of a file that is not there yet, and of one that is
+        edit_config(pathlib.Path(folder, "config.yaml"), lambda tree: tree.update(change))
     pathlib.Path(folder, ".env").write_text("A=1")
     Host.load(folder, export_env=True).providers.get("openrouter")
 {first}
