@@ -46,7 +46,8 @@ class Activation(NamedTuple):
 
         What the files say is remembered until they change, so that a start need not parse them.
         """
-        held = index.recall("activation", str(file.path), file.stamps(), _said) if file.is_file_alone else None
+        key = str(file.path.parent)  # the home, which is there even when the file is not
+        held = index.recall("activation", key, file.stamps(), _said) if file.is_file_alone else None
         if held is None:
             config = file.current()
             held = (
@@ -55,10 +56,10 @@ class Activation(NamedTuple):
                 config.text("memory", "provider"),
             )
             if config.error is not None and not config.tree:  # what it said before it broke goes on
-                held = index.last("activation", str(file.path), _said) or held
+                held = index.last("activation", key, _said) or held
             elif file.is_file_alone and config.error is None:
                 said = [sorted(held[0]), sorted(held[1]), held[2]]
-                index.remember("activation", str(file.path), file.stamps(), said)
+                index.remember("activation", key, file.stamps(), said)
         return cls(
             *held,
             safe_mode=environment.flag("HERMES_SAFE_MODE"),

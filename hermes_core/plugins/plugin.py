@@ -119,11 +119,11 @@ class Plugin:
 
     def code_stamps(self) -> list[Stamp]:
         """What changes when its code does, as far as that can be told cheaply."""
-        file = self.code
-        if self.entry_point is not None:
-            from hermes_core.plugins.discovery import module_file
+        if self.entry_point is None:
+            return [stamp(self.location)] if self.location.endswith(".py") else _module_stamps(self.location)
+        from hermes_core.plugins.discovery import module_file
 
-            file = module_file(self.entry_point.module)
+        file = module_file(self.entry_point.module)
         folder, name = os.path.split(file)
         return _module_stamps(folder) if name == "__init__.py" else [stamp(file)]
 
@@ -146,14 +146,14 @@ class Plugin:
 def _module_stamps(folder: str) -> list[Stamp]:
     """The stamps of the modules that lie in a package's folder, and in the folders below it."""
     try:
-        with os.scandir(folder) as entries:
-            known = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
+        names = sorted(os.listdir(folder))
     except OSError:
         return [None]
     stamps: list[Stamp] = []
-    for entry in known:
-        if entry.name.endswith(".py"):
-            stamps.append(stamp(entry.path))
-        elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
-            stamps += _module_stamps(entry.path)
+    for name in names:
+        path = f"{folder}{os.sep}{name}"
+        if name.endswith(".py"):
+            stamps.append(stamp(path))
+        elif name.isidentifier() and name != "__pycache__" and not os.path.islink(path):
+            stamps += _module_stamps(path)
     return stamps

@@ -70,7 +70,33 @@ class Verdict(NamedTuple):
     remedy: str = ""
 
 
-_ROW_FIELDS = dict.fromkeys(name for name in ProviderRow._fields if name not in ("plugin", "tier"))
+class _Claimed(dict[str, list[Claim]]):
+    """Word → the claims on it, in call order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words: dict[Plugin, list[str]] = {}
+
+    def put(self, plugin: Plugin, pairs: list[tuple[str, Claim]]) -> None:
+        """Let ``plugin`` claim these words, and no others any more."""
+        for word in self._words.pop(plugin, ()):
+            rest = [claim for claim in self.get(word, ()) if claim.plugin is not plugin]
+            if rest:
+                self[word] = rest
+            else:
+                self.pop(word, None)
+        for word, claim in pairs:
+            others = self.get(word)
+            self[word] = sorted([*others, claim], key=attrgetter("position")) if others else [claim]
+        if pairs:
+            self._words[plugin] = [word for word, _ in pairs]
+
+
+_ROW_FIELDS = {
+    key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")
+}
+"""What a row shows of a profile → what it shows where the profile says nothing."""
+
 _TUPLES = ("aliases", "env_vars")
 
 
@@ -84,8 +110,9 @@ class ProviderCatalog:
     def __init__(self, registry: PluginRegistry) -> None:
         self._registry = registry
         self._generation = -1
-        self._claims: dict[str, list[Claim]] = {}
-        self._aliases: dict[str, str] = {}
+        self._held: dict[Plugin, Sequence[Claim]] = {}
+        self._claims = _Claimed()
+        self._aliases = _Claimed()
         self._profiles: dict[str, ProviderProfile | None] = {}
         self._rows: list[ProviderRow] | None = None
         self._declared: dict[Plugin, list[Claim]] = {}
@@ -162,10 +189,12 @@ class ProviderCatalog:
 
     def _canonical(self, word: str) -> str:
         """The name claimed that a name or alias leads to, among the claims collected so far; else ``""``."""
-        return word if word in self._claims else self._aliases.get(word, "")
+        if word in self._claims:
+            return word
+        return self._aliases[word][0].name if word in self._aliases else ""
 
     def _refresh(self) -> None:
-        """Collect the claims anew if a plugin has been loaded, or has offered more, since."""
+        """Take in what has changed, if a plugin has been loaded, has offered more, or has gone, since."""
         if self._generation == self._registry.generation:
             return
         for plugin in self._registry.plugins:
@@ -174,17 +203,18 @@ class ProviderCatalog:
             if undeclared and self._learned(plugin) is None:
                 self._registry.load(plugin)
         self._generation = self._registry.generation
-        self._claims, self._aliases, self._profiles, self._rows = {}, {}, {}, None
-        claims = sorted(self._collect(), key=attrgetter("position"))
-        for claim in claims:
-            self._claims.setdefault(claim.name, []).append(claim)
-        for claim in claims:
-            if claim.profile is not None or "aliases" in claim.data or "extends" in claim.data:
-                for alias in self._fields(claim)["aliases"]:
-                    self._aliases.setdefault(_word(alias), claim.name)
+        self._profiles, self._rows = {}, None
+        before, self._held = self._held, dict(self._collect())
+        changed = [plugin for plugin in self._held if self._held[plugin] is not before.get(plugin)]
+        changed += before.keys() - self._held.keys()
+        for plugin in changed:
+            self._claims.put(plugin, [(claim.name, claim) for claim in self._held.get(plugin, ())])
+        for plugin in changed:
+            self._aliases.put(plugin, self._aliases_of(plugin))
         self._registry.index.save()
 
-    def _collect(self) -> Iterator[Claim]:
+    def _collect(self) -> Iterator[tuple[Plugin, Sequence[Claim]]]:
+        """What each plugin claims, if anything; the same object as before while that is only told."""
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
             claims = offered.setdefault(impl.plugin, [])
@@ -193,20 +223,31 @@ class ProviderCatalog:
         for plugin in self._registry.plugins:
             if plugin.state == "loaded" and not plugin.manifest.profiles:
                 self._learn(plugin, offered.get(plugin, []))
-            if offered.get(plugin):
-                yield from offered[plugin]
+            if plugin in offered:
+                yield plugin, offered[plugin]
             elif plugin.is_active:
-                yield from self._told(plugin)
+                told = self._told(plugin)
+                if told:
+                    yield plugin, told
+
+    def _aliases_of(self, plugin: Plugin) -> list[tuple[str, Claim]]:
+        found = []
+        for claim in self._held.get(plugin, ()):
+            told = claim.profile is None and "extends" not in claim.data
+            fields = claim.data if told else self._fields(claim)
+            found += [(_word(alias), claim) for alias in fields.get("aliases") or ()]
+        return found
 
     def _told(self, plugin: Plugin) -> list[Claim]:
         """What a plugin claims by its manifest, or is known to claim from an earlier process."""
-        if plugin not in self._declared:
-            declared = [(data, PLAIN) for data in plugin.manifest.profiles]
-            told: Sequence[tuple[Mapping[str, Any], int]] = declared or self._learned(plugin) or []
-            self._declared[plugin] = [
-                Claim(_word(data["name"]), plugin, call_position(plugin.rank, band), data) for data, band in told
-            ]
-        return self._declared[plugin]
+        if plugin in self._declared:
+            return self._declared[plugin]
+        declared = [(data, PLAIN) for data in plugin.manifest.profiles]
+        told: Sequence[tuple[Mapping[str, Any], int]] = declared or self._learned(plugin) or []
+        claims = [Claim(_word(data["name"]), plugin, call_position(plugin.rank, band), data) for data, band in told]
+        if not any("extends" in data for data, _ in told):  # else its aliases change with another's
+            self._declared[plugin] = claims
+        return claims
 
     def _learned(self, plugin: Plugin) -> list[tuple[dict[str, Any], int]] | None:
         """The profiles a plugin that declares none was found to offer, each with its band; None if never asked."""
@@ -287,7 +328,8 @@ class ProviderCatalog:
     def _fields(self, claim: Claim) -> dict[str, Any]:
         """A claim's row fields, those it extends included, without importing anything."""
         if claim.profile is not None:
-            return {key: getattr(claim.profile, key) for key in _ROW_FIELDS if hasattr(claim.profile, key)}
+            said = {key: getattr(claim.profile, key, usual) for key, usual in _ROW_FIELDS.items()}
+            return {key: value for key, value in said.items() if value != _ROW_FIELDS[key]}
         data = claim.data
         base = data.get("extends")
         found: dict[str, Any] = {"aliases": ()}
@@ -299,7 +341,7 @@ class ProviderCatalog:
                     if key != claim.name:
                         found["aliases"] = ()
                     break
-        found.update((key, value) for key, value in data.items() if key in _ROW_FIELDS)
+        found.update({key: value for key, value in data.items() if key in _ROW_FIELDS})
         return found
 
     def _row(self, claims: Sequence[Claim]) -> ProviderRow:
