@@ -55,6 +55,8 @@ def print_fields(fields: Mapping[str, Any]) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{key} {item}".strip() for key, item in value.items()]
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_cell, value))
     return "" if value is None else str(value)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.discovery import discover
+from hermes_core.plugins.versions import HERMES, fits
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
     from hermes_core.config.settings import ConfigFile
     from hermes_core.plugins.index import Index
+    from hermes_core.plugins.manifest import Manifest
     from hermes_core.plugins.plugin import Plugin
 
 log = logging.getLogger(__name__)
@@ -69,15 +71,16 @@ class Activation(NamedTuple):
     def refusal(self, plugin: Plugin) -> tuple[str, str]:
         """Why ``plugin`` may not load, and what changes that; two empty strings when it may."""
         enable = f"hermes plugins enable {plugin.key}"
+        ids = plugin.ids
         if self.safe_mode and plugin.tier != "bundled":
             return "safe mode loads bundled plugins alone", "unset HERMES_SAFE_MODE"
-        if not self.disabled.isdisjoint(plugin.ids):
+        if not self.disabled.isdisjoint(ids):
             return "disabled via config", enable
         if self.memory and self.memory in (plugin.name, plugin.key, plugin.key.rpartition("/")[2]):
             return "", ""
         if plugin.kind == "exclusive":
             return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
-        if not self.enabled.isdisjoint(plugin.ids):
+        if not self.enabled.isdisjoint(ids):
             return "", ""
         if plugin.kind == "model-provider" and plugin.group != NATIVE_GROUP:
             return "", ""
@@ -88,10 +91,30 @@ class Activation(NamedTuple):
         return "not enabled in config", enable
 
     def apply(self, plugin: Plugin) -> None:
-        """Set the state of a plugin that has not been tried yet."""
+        """Set the state of a plugin that has not been tried yet.
+
+        One whose kind was only guessed is of the kind its operator takes it for: enabled by name, it is
+        an ordinary plugin, and may offer anything.
+        """
+        if plugin.manifest.is_kind_guessed and not self.enabled.isdisjoint(plugin.ids):
+            plugin.manifest = plugin.manifest._replace(kind="standalone")
         reason, remedy = self.refusal(plugin)
         plugin.state = "off" if reason else "ready"
         plugin.reason, plugin.remedy = reason, remedy
+
+
+def missing_env(manifest: Manifest, environment: Environment) -> list[str]:
+    """The variables a plugin asks for that are set nowhere."""
+    return [name for name in manifest.requires_env if not environment.credential(name)]
+
+
+def _unmet(manifest: Manifest, environment: Environment) -> tuple[str, str]:
+    """What keeps a plugin that may load from loading, and what changes that; two empty strings for nothing."""
+    if manifest.requires_hermes and not fits(HERMES, manifest.requires_hermes):
+        reason = f"requires Hermes {manifest.requires_hermes}, and this host is compatible with {HERMES}"
+        return reason, "install a version of the plugin that goes with this host"
+    missing = ", ".join(missing_env(manifest, environment)) if manifest.strict_env else ""
+    return (f"not set: {missing}", f"set {missing} in the environment or in .env") if missing else ("", "")
 
 
 def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: Index) -> list[Plugin]:
@@ -103,7 +126,11 @@ def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: 
     for row in rows:
         if row.state != "failed":
             activation.apply(row)
-    for name in activation.enabled - {word for row in rows for word in row.ids}:
+        if row.state == "ready":
+            row.reason, row.remedy = _unmet(row.manifest, environment)
+            row.state = "off" if row.reason else "ready"
+    known = {word for row in rows for word in row.ids} if activation.enabled else set()
+    for name in activation.enabled - known:
         places = f"{home / 'plugins'} and the installed packages"
         warn_once("plugins.enabled names %r, which is found nowhere; looked in %s", name, places)
     return rows

@@ -7,12 +7,15 @@ import logging
 import os
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.config.environment import stamp
 from hermes_core.errors import ConfigError
 from hermes_core.plugins.installed import GROUPS, Entry, entry_points
-from hermes_core.plugins.manifest import Manifest, manifest_file, parse_manifest, read_manifest
+from hermes_core.plugins.manifest import Manifest
+from hermes_core.plugins.manifest_file import manifest_file, parse_manifest, read_manifest
 from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -49,9 +52,23 @@ def discover(home: Path, index: Index, project: Path | None = None) -> list[Plug
     rows += _folders(f"{home}{os.sep}plugins", "user", index)
     if project is not None and not _same(project / ".hermes", home):
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
+    bundled = {row.name for row in rows if row.tier == "bundled"}
     for order, row in enumerate(rows):
         row.order = order
+        if row.name in bundled and row.state != "failed":
+            _refuse_impostor(row)
     return rows
+
+
+def _refuse_impostor(row: Plugin) -> None:
+    """A folder may not pass for a bundled plugin under another folder's name: it would be enabled with that one.
+
+    A provider may: it competes by its profile's name, and need not be enabled.
+    """
+    folder = os.path.basename(row.location)
+    if row.tier in ("user", "project") and row.key == row.name != folder and row.kind != "model-provider":
+        row.state, row.reason = "failed", f"calls itself {row.name!r}, as a bundled plugin does, but lies in {folder!r}"
+        row.remedy = f"rename the folder, or name: in {row.location}{os.sep}plugin.yaml"
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -73,7 +90,7 @@ def _bundled(entry: Entry) -> Iterator[Plugin]:
         manifests: dict[str, Any] = json.loads((root / INDEX).read_text(encoding="utf-8"))
         for relative, data in manifests.items():
             category, _, name = relative.replace("_", "-").partition("/")
-            kind = CATEGORY_KINDS.get(category, "standalone")
+            kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
             manifest = parse_manifest(data, path=relative, default_name=name, default_kind=kind)
             yield Plugin(key=f"{category}/{name}", tier="bundled", manifest=manifest, location=f"{root}/{relative}")
 
@@ -82,7 +99,7 @@ def _legacy(root: str) -> Iterator[Plugin]:
     """Single-file providers, the oldest form."""
     for child in _children(root):
         stem, suffix = os.path.splitext(child.name)
-        if suffix == ".py":
+        if suffix == ".py" and stem[0] != "_":
             manifest = Manifest(name=stem, kind="model-provider")
             yield Plugin(key=f"providers/{stem}", tier="legacy", manifest=manifest, location=child.path)
 
@@ -98,7 +115,7 @@ def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
             continue
         kind = CATEGORY_KINDS.get(child.name, "")
         for nested in _children(child.path):
-            if nested.is_dir():
+            if nested.is_dir() and not (kind and nested.name[0] == "_"):  # a base that providers share
                 row = _folder(nested, tier, index, category=child.name, kind=kind)
                 if row is not None:
                     yield row
@@ -136,21 +153,44 @@ def _installed(entry: Entry, index: Index) -> Plugin:
 
 
 def _manifest(file: str, found: Stamp, index: Index, *, default_name: str, default_kind: str) -> Manifest | ConfigError:
-    """A manifest, or what is wrong with it, from the index while the file is unchanged."""
+    """A manifest, or what is wrong with it, from the index while the file is unchanged.
+
+    One that says no kind is judged by the code beside it, and then holds while that is unchanged too.
+    """
     known = index.recall("manifests", file, [found], _unpacked)
     if known is not None:
         return known
+    code = f"{os.path.dirname(file)}{os.sep}__init__.py"
+    seen = stamp(code)
+    known = index.recall("manifests", file, [found, seen], _unpacked)
+    if known is not None:
+        return known
+    stamps: list[Stamp] = [found]
     try:
+        data = read_manifest(file)
+        if data.get("kind") is None:
+            stamps.append(seen)
         manifest: Manifest | ConfigError = parse_manifest(
-            read_manifest(file), path=file, default_name=default_name, default_kind=default_kind or "standalone"
+            data, path=file, default_name=default_name, default_kind=default_kind, code=_beginning(code)
         )
     except ConfigError as error:
         log.warning("plugin manifest refused: %s", error)
         manifest = error
     unreadable = isinstance(manifest, ConfigError) and isinstance(manifest.__cause__, OSError)
     if not unreadable:  # a file's mode may change without its stamp
-        index.remember("manifests", file, [found], _packed(manifest))
+        index.remember("manifests", file, stamps, _packed(manifest))
     return manifest
+
+
+def _beginning(code: str) -> str:
+    """As much of a module as is looked at to tell what kind of plugin it is."""
+    if not os.path.isfile(code):  # reading a pipe would never end
+        return ""
+    try:
+        with open(code, encoding="utf-8", errors="replace") as file:
+            return file.read(8192)
+    except OSError:
+        return ""
 
 
 def _packed(manifest: Manifest | ConfigError) -> dict[str, Any]:
@@ -201,11 +241,14 @@ def _spec_of(module: str) -> ModuleSpec | None:
     return spec
 
 
+_name = attrgetter("name")
+
+
 def _children(folder: str) -> list[os.DirEntry[str]]:
-    """The folder's entries by name, but hidden and private ones; one warning where it cannot be read."""
+    """The folder's entries by name, but hidden and Python's own; one warning where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry for entry in entries if entry.name[0] not in "._"), key=lambda entry: entry.name)
+            return sorted((entry for entry in entries if not entry.name.startswith((".", "__"))), key=_name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

@@ -20,6 +20,7 @@ from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
+from hermes_core.plugins.versions import fits
 from hermes_core.plugins.watch import LoadWatch
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class PluginRegistry:
                 plugin.remedy = f"take away {shadow.source}"
                 return False
             self._loading.add(plugin)
+            self._load_required(plugin)
             started = time.monotonic()
             try:
                 with self._watch.over(plugin):
@@ -300,6 +302,18 @@ class PluginRegistry:
         with leaving_nothing_on_failure(plugin), running(context):
             take_up(import_target(plugin, context), context)
             self._commit(plugin, context)
+
+    def _load_required(self, plugin: Plugin) -> None:
+        """Load what it asks to have loaded before it; it goes on without what cannot be."""
+        for name, versions in plugin.manifest.requires_plugins.items():
+            other = self.find(name)
+            if other is None or not (other in self._loading or self.load(other)):
+                problem = f"is {other.state}: {other.reason}" if other is not None else "is found nowhere"
+            elif not fits(other.version, versions):
+                problem = f"{versions} is {other.version}"
+            else:
+                continue
+            warn_once("plugin %s requires plugin %s, which %s", plugin.key, name, problem)
 
     def _loaded(self, plugin: Plugin, seconds: float) -> None:
         plugin.state, plugin.reason, plugin.remedy, plugin.may_retry = "loaded", "", "", False

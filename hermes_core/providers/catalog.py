@@ -92,9 +92,7 @@ class _Claimed(dict[str, list[Claim]]):
             self._words[plugin] = [word for word, _ in pairs]
 
 
-_ROW_FIELDS = {
-    key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")
-}
+_ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
 _TUPLES = ("aliases", "env_vars")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from hermes_core import Host, ProviderProfile
-from hermes_core.plugins.manifest import parse_manifest
+from hermes_core.plugins.manifest_file import ABOUT, parse_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")))]
@@ -109,8 +109,8 @@ def test_every_field_of_a_profile_is_explained():
 def test_every_field_of_a_manifest_is_explained():
     """docs/plugins.md has each field that a manifest is read for, and no other."""
     source = inspect.getsource(parse_manifest)
-    read = re.findall(r"(?:text|names|help_lines|data\.get)\(\"(\w+)\"", source)
-    assert fields_in("plugins.md", "The manifest") == set(read)
+    read = re.findall(r"(?:read\.\w+|data\.get)\(\"(\w+)\"", source)
+    assert fields_in("plugins.md", "The manifest") == {*read, *ABOUT, "profile"}
 
 
 def test_every_test_that_the_cases_name_is_there():

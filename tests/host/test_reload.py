@@ -88,7 +88,7 @@ def test_a_plugin_that_has_gone_is_dropped(home, host):
 
 def test_a_plugin_that_may_not_load_is_not_loaded(home, load_host):
     """Reloading a plugin that is off finds it anew, and leaves it off."""
-    home.plugin("acme", CODE, name="acme")
+    home.plugin("acme", CODE, name="acme", kind="standalone")
     host = load_host()
     assert (host.reload("acme").state, host.plugin("acme").reason) == ("off", "not enabled in config")
 

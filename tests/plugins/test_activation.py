@@ -280,3 +280,105 @@ def test_an_enabled_folder_without_code_is_a_failed_row(home, load_host):
     assert "acme" not in host.commands
     row = host.plugin("acme")
     assert (row.state, "__init__.py" in row.reason) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "state"),
+    [
+        pytest.param(">=0.19", "ready", id="at least this one"),
+        pytest.param("0.18", "ready", id="a bare version means at least"),
+        pytest.param(">=0.18,<1", "ready", id="every clause holds"),
+        pytest.param(">=0.18,<0.19", "off", id="one clause does not hold"),
+        pytest.param("0.20", "off", id="a later one"),
+        pytest.param("~=0.19.0", "ready", id="a compatible one"),
+        pytest.param("the newest", "ready", id="no version at all refuses nothing"),
+        pytest.param(">=0.19.dev,,", "ready", id="an empty clause says nothing"),
+    ],
+)
+def test_a_plugin_for_another_host_is_off(home, load_host, clauses, state):
+    """``requires_hermes`` is held against the version this host is compatible with; a mismatch imports nothing."""
+    home.plugin("acme", LEAVES_A_TRACE, name="acme", kind="model-provider", requires_hermes=clauses)
+    row = load_host().plugin("acme")
+    assert (state, clauses in row.reason) == (row.state, state == "off")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "env", "state"),
+    [
+        pytest.param({"strict_env": True}, "", "off", id="strict, and it is missing"),
+        pytest.param({"strict_env": True}, "ACME_TOKEN=x", "ready", id="strict, and .env has it"),
+        pytest.param({}, "", "ready", id="not strict"),
+    ],
+)
+def test_a_missing_variable_keeps_a_strict_plugin_off(home, load_host, manifest, env, state):
+    """``requires_env`` keeps a plugin from loading only where it says ``strict_env``; the reason names the variable."""
+    home.plugin("acme", name="acme", kind="model-provider", requires_env=["ACME_TOKEN"], **manifest)
+    home.write(".env", env)
+    row = load_host().plugin("acme")
+    assert (state, "ACME_TOKEN" in row.remedy) == (row.state, state == "off")
+
+
+REQUIRES = """
+from pathlib import Path
+with open(Path(__file__).parents[1] / "order", "a") as file:
+    file.write(__name__[-1])
+def register(ctx):
+    ctx.register_command("cmd" + __name__[-1], handler=str)
+"""
+
+
+@pytest.mark.parametrize(
+    ("requires", "order"),
+    [
+        pytest.param({"a": ["c"]}, "cab", id="one plugin asks for another"),
+        pytest.param({"a": ["b"], "b": ["c"]}, "cba", id="one asks for the next"),
+        pytest.param({"a": ["b"], "b": ["a"]}, "bac", id="each asks for the other"),
+        pytest.param({"a": ["a"]}, "abc", id="one asks for itself"),
+        pytest.param({"a": ["nowhere"]}, "abc", id="one asks for what is not there"),
+    ],
+)
+def test_required_plugins_load_first(home, load_host, requires, order):
+    """A plugin loads after those it requires, as far as they are there; nobody waits for himself."""
+    for name in "abc":
+        home.plugin(name, REQUIRES, name=name, requires_plugins=requires.get(name, []))
+    host = load_host(config={"plugins": {"enabled": [*"abc"]}})
+    assert ("/cmda" in [f"/{name}" for name in host.commands], order) == (
+        True,
+        (home.path / "plugins" / "order").read_text(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("required", "words"),
+    [
+        pytest.param({"id": "nowhere-1"}, ["nowhere-1", "found nowhere"], id="it is not there"),
+        pytest.param({"id": "off-1"}, ["off-1", "is off: not enabled"], id="it is off"),
+        pytest.param({"id": "on-1", "version_range": ">=2"}, ["on-1", ">=2 is 1.0"], id="it is too old"),
+    ],
+)
+def test_a_required_plugin_that_is_missing_is_said(home, load_host, caplog, required, words):
+    """A plugin loads without those it requires, and a warning says which, and why."""
+    home.plugin("off-1", "def register(ctx): pass", name="off-1")
+    home.plugin("on-1", "def register(ctx): pass", name="on-1", version="1.0")
+    home.plugin("acme", "def register(ctx): pass", name="acme", requires_plugins=[required])
+    host = load_host(config={"plugins": {"enabled": ["acme", "on-1"]}})
+    assert host.reload("acme").state == "loaded"
+    said = [record.getMessage() for record in caplog.records if "requires plugin" in record.getMessage()]
+    assert [all(word in line for word in words) for line in said] == [True]
+
+
+@pytest.mark.parametrize(
+    ("folder", "manifest", "state"),
+    [
+        pytest.param("cute-themes", {"name": "tldr"}, "failed", id="under another folder's name"),
+        pytest.param("tldr", {"name": "tldr"}, "ready", id="under its own"),
+        pytest.param("mine", {"name": "openrouter", "kind": "model-provider"}, "ready", id="a provider may"),
+        pytest.param("tools/cute-themes", {"name": "tldr"}, "ready", id="a nested one goes by its folder"),
+    ],
+)
+def test_nobody_passes_for_a_bundled_plugin(home, load_host, folder, manifest, state):
+    """A flat folder that has a bundled plugin's name, but not as its own, is not enabled along with that one."""
+    home.plugin(folder, "def register(ctx): pass", **manifest)
+    host = load_host(config={"plugins": {"enabled": ["tldr"]}})
+    (row,) = [row for row in host.plugins if row.tier == "user"]
+    assert (state, folder in row.remedy) == (row.state, state == "failed")

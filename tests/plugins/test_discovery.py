@@ -83,6 +83,12 @@ def test_known_categories_need_no_manifest(home, load_host, category, kind):
     )
 
 
+def test_a_folder_may_begin_with_an_underscore(home, load_host):
+    """A single underscore does not hide a folder that has a manifest."""
+    home.plugin("_acme", "", name="acme")
+    assert [*rows(load_host(), "user")] == ["acme"]
+
+
 def test_what_is_no_plugin_is_passed_over(home, load_host):
     """Files, ``__x__`` folders, code without manifest, and folders two levels below a category are no plugins."""
     home.write("plugins/loose.py", "")

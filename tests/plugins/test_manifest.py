@@ -2,11 +2,15 @@
 
 import codecs
 import json
+import os
+from datetime import date
 
 import pytest
+import yaml
 
 from hermes_core.errors import ConfigError
-from hermes_core.plugins.manifest import CLI, COMMANDS, MEMORY, PROFILES, TOOLS, Manifest, parse_manifest
+from hermes_core.plugins.manifest import CLI, COMMANDS, MEMORY, PROFILES, TOOLS, Manifest
+from hermes_core.plugins.manifest_file import parse_manifest
 
 
 def parsed(**data):
@@ -22,6 +26,23 @@ def parsed(**data):
         pytest.param("version", None, "version", "", id="an empty version"),
         pytest.param("kind", " Backend", "kind", "backend", id="kind in any case"),
         pytest.param("kind", "starship", "kind", "standalone", id="an unknown kind"),
+        pytest.param("kind", ["x"], "kind", "standalone", id="a kind that is no text"),
+        pytest.param("kind", None, "kind", "standalone", id="an empty kind"),
+        pytest.param("strict_env", "yes", "strict_env", True, id="strict about variables"),
+        pytest.param("strict_env", "no", "strict_env", False, id="not strict about variables"),
+        pytest.param("requires_hermes", 0.19, "requires_hermes", "0.19", id="a number as version of the host"),
+        pytest.param("requires_plugins", ["a", "b"], "requires_plugins", {"a": "", "b": ""}, id="plugins it needs"),
+        pytest.param(
+            "requires_plugins",
+            [{"id": "a", "version_range": ">=1"}],
+            "requires_plugins",
+            {"a": ">=1"},
+            id="a plugin it needs with its versions",
+        ),
+        pytest.param("tags", ["x"], "about", {"tags": ["x"]}, id="what is for people"),
+        pytest.param(
+            "config_schema", {"a": {"type": "int"}}, "config_schema", {"a": {"type": "int"}}, id="settings it has"
+        ),
         pytest.param("author", {"name": "A", "email": "a@b"}, "author", "A, a@b", id="an author as a mapping"),
         pytest.param("hooks", ["on_session_end"], "hooks", ("on_session_end",), id="hooks in the old spelling"),
         pytest.param("provides_hooks", ["x"], "hooks", ("x",), id="hooks in the new spelling"),
@@ -44,6 +65,80 @@ def parsed(**data):
 def test_a_field_is_read(field, value, attribute, expected):
     """Each field is read in each of its spellings; an absent one has its default."""
     assert getattr(parsed(**{field: value}), attribute) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        pytest.param("requires_hermes", ["0.19"], id="a list as version of the host"),
+        pytest.param("requires_plugins", "a", id="a text as plugins it needs"),
+        pytest.param("requires_plugins", [{"version_range": ">=1"}], id="a plugin without its id"),
+        pytest.param("requires_plugins", [["a"]], id="a list among the plugins it needs"),
+        pytest.param("requires_plugins", 5, id="a number as plugins it needs"),
+        pytest.param("config_schema", ["a"], id="a list as settings"),
+        pytest.param("config_schema", {"a": "int"}, id="a setting that is no mapping"),
+        pytest.param("manifest_version", "two", id="a word as format"),
+        pytest.param("manifest_version", 99, id="a format of the future"),
+        pytest.param("tags", [date(2026, 1, 2)], id="a date for people"),
+        pytest.param("kind", "starship", id="an unknown kind"),
+    ],
+)
+def test_what_only_adds_is_left_out_with_a_warning(caplog, field, value, tmp_path):
+    """A wrong field that decides nothing is left out, and one warning names the file and the key."""
+    path = str(tmp_path / "plugin.yaml")  # a warning is given once a process
+    manifest = parse_manifest({field: value}, path=path, default_name="folder")
+    (record,) = caplog.records
+    assert (Manifest(name="folder"), True) == (manifest, f"{path}: {field} " in record.getMessage())
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        pytest.param("ctx.register_memory_provider(Mine())", "exclusive", id="it registers a memory provider"),
+        pytest.param("class Mine(MemoryProvider):", "exclusive", id="it has a memory provider's class"),
+        pytest.param("register_provider(ProviderProfile('x'))", "model-provider", id="it registers a profile"),
+        pytest.param("ProviderProfile('x')", "standalone", id="a profile alone says nothing"),
+        pytest.param("#" * 8192 + "MemoryProvider", "standalone", id="only the beginning is looked at"),
+        pytest.param("", "standalone", id="there is no code"),
+    ],
+)
+def test_code_gives_the_kind_away(home, load_host, code, kind):
+    """A manifest without a kind is judged by the first 8192 characters of the code, which is not run."""
+    home.write("plugins/acme/plugin.yaml", "name: acme")
+    home.write("plugins/acme/__init__.py", code)
+    assert [load_host().plugin("acme").kind for _ in range(2)] == [kind, kind]
+
+
+@pytest.mark.parametrize("manifest", ["kind: standalone", "profile: {base_url: u}"], ids=["a kind", "a profile"])
+def test_what_the_manifest_says_is_not_guessed(home, load_host, manifest):
+    """Code is looked at only when the manifest says nothing."""
+    home.write("plugins/acme/plugin.yaml", manifest)
+    home.write("plugins/acme/__init__.py", "class Mine(MemoryProvider): ...")
+    assert load_host().plugin("acme").kind == parsed(**yaml.safe_load(manifest)).kind != "exclusive"
+
+
+def test_an_edit_of_the_code_is_judged_anew(home, load_host):
+    """The kind that code gives away changes with the code, though the manifest stays."""
+    folder = home.plugin("acme", "def register(ctx): pass", name="acme")
+    before = load_host().plugin("acme").kind
+    (folder / "__init__.py").write_text("class Mine(MemoryProvider): ...")
+    assert (before, load_host().plugin("acme").kind) == ("standalone", "exclusive")
+
+
+def test_what_is_enabled_by_name_is_no_guess(home, load_host):
+    """A plugin whose code only looks like a provider's is an ordinary one once its operator enables it."""
+    home.plugin("acme", "def register(ctx):  # no MemoryProvider\n    ctx.register_command('hi', str)", name="acme")
+    host = load_host(config={"plugins": {"enabled": ["acme"]}})
+    assert (host.plugin("acme").kind, "hi" in host.commands) == ("standalone", True)
+
+
+@pytest.mark.parametrize("name", ["plugin.yaml", "__init__.py"])
+def test_a_pipe_is_not_read(home, load_host, name):
+    """A pipe in the place of a file never keeps the host waiting."""
+    folder = home.write("plugins/acme/plugin.yaml", "name: acme").parent
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    assert load_host().plugin("acme").state == ("failed" if name == "plugin.yaml" else "off")
 
 
 def test_the_new_spelling_of_hooks_wins():
@@ -88,7 +183,6 @@ def test_an_empty_manifest_has_defaults():
         pytest.param("version", {}, id="version is a mapping"),
         pytest.param("version", True, id="version is a boolean"),
         pytest.param("description", ["x"], id="description is a list"),
-        pytest.param("kind", ["x"], id="kind is a list"),
         pytest.param("author", ["x"], id="author is a list"),
         pytest.param("hooks", "on_session_end", id="hooks is a string"),
         pytest.param("provides_hooks", 5, id="provides_hooks is a number"),

@@ -8,7 +8,7 @@ from hermes_core.cli.output import add_json_flag, print_fields, print_json, prin
 from hermes_core.cli.session import open_host
 from hermes_core.config.edit import edit_config
 from hermes_core.errors import HermesError
-from hermes_core.plugins.activation import Activation
+from hermes_core.plugins.activation import Activation, missing_env
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -39,19 +39,22 @@ def run(args: Namespace) -> int:
     """Do what was asked."""
     with open_host() as host:
         if args.action == "list":
-            rows = [as_row(plugin) for plugin in host.plugins]
+            rows = [as_row(plugin, host) for plugin in host.plugins]
             if args.json:
                 print_json(rows)
             else:
                 print_rows(rows, COLUMNS)
             return 0
         plugin = host.reload(args.name) if args.action == "reload" else host.plugin(args.name)
-        row = as_row(plugin)
+        row = as_row(plugin, host)
         if args.action in ("enable", "disable"):
             _switch(host, plugin, on=args.action == "enable")
     if args.action in ("enable", "disable"):
         with open_host() as host:
-            row = as_row(host.plugin(plugin.key))
+            row = as_row(host.plugin(plugin.key), host)
+    if args.action == "show":
+        said = plugin.manifest
+        row |= {"requires_hermes": said.requires_hermes, "requires_plugins": dict(said.requires_plugins), **said.about}
     if args.json:
         print_json(row)
     elif args.action == "show":
@@ -61,10 +64,15 @@ def run(args: Namespace) -> int:
     return int(args.action == "reload" and row["state"] == "failed")
 
 
-def as_row(plugin: Plugin) -> dict[str, Any]:
+def as_row(plugin: Plugin, host: Host) -> dict[str, Any]:
     """A plugin as a list shows it."""
     fields = ("name", "key", "kind", "tier", "source", "version", "state", "reason", "remedy", "description")
-    return {field: getattr(plugin, field) for field in fields} | {"declares": sorted(plugin.manifest.surfaces)}
+    manifest = plugin.manifest
+    return {field: getattr(plugin, field) for field in fields} | {
+        "author": manifest.author,
+        "declares": sorted(manifest.surfaces),
+        "missing_env": missing_env(manifest, host.environment),
+    }
 
 
 def _switch(host: Host, plugin: Plugin, *, on: bool) -> None:
