@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from operator import attrgetter
@@ -85,14 +86,25 @@ def manifest_index(root: Path) -> dict[str, Any]:
 
 
 def _bundled(entry: Entry) -> Iterator[Plugin]:
-    """The plugins in the folder of a package of ours; dashes stand for the underscores of a module's name."""
     for root in package_folders(entry.module):
-        manifests: dict[str, Any] = json.loads((root / INDEX).read_text(encoding="utf-8"))
-        for relative, data in manifests.items():
-            category, _, name = relative.replace("_", "-").partition("/")
-            kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
-            manifest = parse_manifest(data, path=relative, default_name=name, default_kind=kind)
-            yield Plugin(key=f"{category}/{name}", tier="bundled", manifest=manifest, location=f"{root}/{relative}")
+        for relative, key, manifest in _bundled_manifests(str(root)):
+            yield Plugin(key=key, tier="bundled", manifest=manifest, location=f"{root}{os.sep}{relative}")
+
+
+@cache
+def _bundled_manifests(root: str) -> list[tuple[str, str, Manifest]]:
+    """Folder, key and manifest of each plugin in a package of ours, which does not change while we run.
+
+    Dashes stand for the underscores of a module's name.
+    """
+    found = []
+    data: dict[str, Any] = json.loads(Path(root, INDEX).read_text(encoding="utf-8"))
+    for relative, fields in data.items():
+        category, _, name = relative.replace("_", "-").partition("/")
+        kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
+        manifest = parse_manifest(fields, path=relative, default_name=name, default_kind=kind)
+        found.append((relative, f"{category}/{name}", manifest))
+    return found
 
 
 def _legacy(root: str) -> Iterator[Plugin]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from hermes_core.config.redact import redact
-from hermes_core.errors import HermesError, PluginContractError, describe, near
+from hermes_core.errors import HermesError, PluginContractError, describe
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
+from hermes_core.plugins.contract import check_contract
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
@@ -329,7 +330,7 @@ class PluginRegistry:
         try:
             for number, target in enumerate(context.registrations.natives):
                 if not self.pm.is_registered(target):  # two entry points of one package may name one module
-                    self._check_contract(plugin, target)
+                    check_contract(self.pm, plugin, target)
                     registered.append(target)
                     self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
             self._expose(plugin, context)
@@ -345,24 +346,6 @@ class PluginRegistry:
             self.pm.unregister(ledger)
         if dir(ledger):
             self.pm.register(ledger, name=name)
-
-    def _check_contract(self, plugin: Plugin, target: object) -> None:
-        """Refuse what the host's own loop would skip or misread."""
-        for name in dir(target):
-            options = self.pm.parse_hookimpl_opts(target, name)
-            if options is None:
-                continue
-            hook = options.get("specname") or name
-            problem = ""
-            if options["wrapper"] or options["hookwrapper"]:
-                problem = "is a wrapper, which this host does not call"
-            elif options["tryfirst"] and options["trylast"]:
-                problem = "is both tryfirst and trylast"
-            elif not hasattr(self.pm.hook, hook) and not options["optionalhook"]:
-                problem = f"is no hook of this host{near(hook, vars(self.pm.hook))}"
-            if problem:
-                message = f"plugin {plugin.key!r}: {hook} {problem}"
-                raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
 
     def _still_loading(self, plugin: Plugin) -> None:
         """Note it while it hangs: should the process be ended, the next list still says why."""

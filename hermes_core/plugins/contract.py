@@ -1,0 +1,35 @@
+"""What an implementation of a hook may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_core.errors import PluginContractError, near
+
+if TYPE_CHECKING:
+    from pluggy import PluginManager
+
+    from hermes_core.plugins.plugin import Plugin
+
+
+def check_contract(pm: PluginManager, plugin: Plugin, target: object) -> None:
+    """Refuse an object with a hook implementation that the host's own loop would skip or misread.
+
+    Raises:
+        PluginContractError: It has one; names the hook and what is wrong.
+    """
+    for name in dir(target):
+        options = pm.parse_hookimpl_opts(target, name)
+        if options is None:
+            continue
+        hook = options.get("specname") or name
+        problem = ""
+        if options["wrapper"] or options["hookwrapper"]:
+            problem = "is a wrapper, which this host does not call"
+        elif options["tryfirst"] and options["trylast"]:
+            problem = "is both tryfirst and trylast"
+        elif not hasattr(pm.hook, hook) and not options["optionalhook"]:
+            problem = f"is no hook of this host{near(hook, vars(pm.hook))}"
+        if problem:
+            message = f"plugin {plugin.key!r}: {hook} {problem}"
+            raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
