@@ -94,11 +94,17 @@ def _run(words: list[str]) -> int:
 def _parser(plugin_commands: Mapping[str, str]) -> argparse.ArgumentParser:
     from hermes_core.version import __version__
 
-    parser = argparse.ArgumentParser(prog="hermes", description="The Hermes plugin host.")
+    lines = {**plugin_commands, **COMMANDS}
+    width = max(map(len, lines))
+    commands = "".join(f"\n  {name:<{width}}  {lines[name]}".rstrip() for name in sorted(lines))
+    parser = argparse.ArgumentParser(
+        prog="hermes",
+        usage="hermes [-h] [--version] command ...",
+        description="The Hermes plugin host.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"commands:{commands}",
+    )
     parser.add_argument("--version", action="version", version=f"hermes {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
-    for name, line in sorted({**plugin_commands, **COMMANDS}.items()):
-        commands.add_parser(name, help=line.replace("%", "%%"), add_help=False)
     return parser
 
 
