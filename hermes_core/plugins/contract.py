@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from inspect import isasyncgenfunction, iscoroutinefunction
+from typing import TYPE_CHECKING, Any
+
+from hermes_hookspecs import OfferSpecs
 
 from hermes_core.errors import PluginContractError, near
 
@@ -28,8 +31,15 @@ def check_contract(pm: PluginManager, plugin: Plugin, target: object) -> None:
             problem = "is a wrapper, which this host does not call"
         elif options["tryfirst"] and options["trylast"]:
             problem = "is both tryfirst and trylast"
+        elif hook in vars(OfferSpecs) and _is_async(getattr(target, name)):
+            problem = "is async, and an offer is collected without an event loop"
         elif not hasattr(pm.hook, hook) and not options["optionalhook"]:
             problem = f"is no hook of this host{near(hook, vars(pm.hook))}"
         if problem:
             message = f"plugin {plugin.key!r}: {hook} {problem}"
             raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
+
+
+def _is_async(function: Any) -> bool:
+    """Whether calling it gives something to await."""
+    return iscoroutinefunction(function) or isasyncgenfunction(function)

@@ -87,6 +87,14 @@ FAILURES = [
         id="first and last at once",
     ),
     pytest.param(
+        NATIVE_ALL + "@hookimpl\nasync def hermes_api_modes(): return []", "is async", id="an offer to be awaited"
+    ),
+    pytest.param(
+        NATIVE_ALL + "@hookimpl\nasync def hermes_api_modes():\n    yield 1",
+        "is async",
+        id="an offer to be iterated asynchronously",
+    ),
+    pytest.param(
         NATIVE_ALL + "def register(ctx):\n    raise RuntimeError('boom')",
         "RuntimeError: boom",
         id="both shapes, one fails",
