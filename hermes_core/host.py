@@ -129,12 +129,15 @@ class Host:
         return self._registry.plugins
 
     def plugin(self, name: str) -> Plugin:
-        """The row with this key or name.
+        """The row with this key or name, or the only one whose folder below a category is called so.
 
         Raises:
             PluginError: There is none; names close ones.
         """
         row = self._registry.find(name)
+        if row is None:
+            nested = [row for row in self.plugins if row.key.endswith(f"/{name}")]
+            row = nested[0] if len(nested) == 1 else None
         if row is None:
             message = f"no plugin {name!r}{near(name, (word for row in self.plugins for word in row.ids))}"
             raise PluginError(message, plugin=name, hint="run `hermes plugins list`")

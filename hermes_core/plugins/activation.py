@@ -120,7 +120,7 @@ def _unmet(manifest: Manifest, environment: Environment) -> tuple[str, str]:
 def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: Index) -> list[Plugin]:
     """Every plugin there is for a home, lowest tier first, its state set; nothing is imported."""
     project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
-    rows = discover(home, index, project)
+    rows = discover(home, index, project, environment.variables.get("HERMES_BUNDLED_PLUGINS", ""))
     activation = Activation.of(file, environment, index)
     index.save()
     for row in rows:

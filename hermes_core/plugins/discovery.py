@@ -38,25 +38,27 @@ INDEX = "index.json"
 """Beside the bundled plugins: all their manifests in one file, so that a start needs no YAML."""
 
 
-def discover(home: Path, index: Index, project: Path | None = None) -> list[Plugin]:
+def discover(home: Path, index: Index, project: Path | None = None, bundled: str = "") -> list[Plugin]:
     """All plugins there are, lowest tier first; a broken manifest is a row with state ``failed``.
 
     Args:
         home: The Hermes home.
         index: Remembers manifests and entry points between starts.
         project: The directory whose ``.hermes/plugins`` counts too, or None.
+        bundled: A folder of plugins in place of those that come with this package, or ``""``.
     """
     entries = entry_points(index)
-    rows = [row for entry in entries if entry.distribution == DISTRIBUTION for row in _bundled(entry)]
+    ours = [entry for entry in entries if entry.distribution == DISTRIBUTION]
+    rows = [*_folders(bundled, "bundled", index)] if bundled else [row for entry in ours for row in _bundled(entry)]
     rows += _legacy(f"{home}{os.sep}providers")
     rows += [_installed(entry, index) for entry in entries if entry.distribution != DISTRIBUTION]
     rows += _folders(f"{home}{os.sep}plugins", "user", index)
     if project is not None and not _same(project / ".hermes", home):
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
-    bundled = {row.name for row in rows if row.tier == "bundled"}
+    taken = {row.name for row in rows if row.tier == "bundled"}
     for order, row in enumerate(rows):
         row.order = order
-        if row.name in bundled and row.state != "failed":
+        if row.name in taken and row.state != "failed":
             _refuse_impostor(row)
     return rows
 

@@ -81,6 +81,19 @@ def test_a_plugin_is_found_by_key_and_name(home, load_host, word):
     assert load_host().plugin(word).key == "tools/acme"
 
 
+@pytest.mark.parametrize(("folders", "found"), [(["tools/acme"], True), (["tools/acme", "themes/acme"], False)])
+def test_a_nested_plugin_is_found_by_its_folder(home, load_host, folders, found):
+    """A plugin below a category is also found by its folder's name alone, while no other has the same."""
+    for folder in folders:
+        home.plugin(folder, "", name=folder.replace("/", "-"))
+    host = load_host()
+    if found:
+        assert host.plugin("acme").key == "tools/acme"
+    else:
+        with pytest.raises(PluginError, match="no plugin 'acme'"):
+            host.plugin("acme")
+
+
 def test_of_several_with_one_name_the_highest_tier_is_found(home, load_host):
     """A bare name that several plugins have leads to the one of the highest tier."""
     home.plugin("mine", "", name="tldr")

@@ -33,6 +33,16 @@ def test_bundled_plugins_are_found_below_their_categories(load_host):
     }
 
 
+def test_another_folder_may_hold_the_bundled_plugins(home, load_host, tmp_path, monkeypatch):
+    """``HERMES_BUNDLED_PLUGINS`` names a folder whose plugins are the bundled ones, and on like those."""
+    type(home)(tmp_path / "theirs").plugin("tools/acme", "def register(ctx): ctx.register_command('hi', str)")
+    type(home)(tmp_path / "theirs").plugin("flat", "", name="flat")
+    home.write("../theirs/plugins/tools/acme/plugin.yaml", "description: theirs")
+    monkeypatch.setenv("HERMES_BUNDLED_PLUGINS", str(tmp_path / "theirs" / "plugins"))
+    host = load_host()
+    assert ({"flat", "tools/acme"}, ["hi"]) == ({*rows(host, "bundled")}, [*host.commands])
+
+
 def test_legacy_files_are_found_in_the_providers_folder(home, load_host):
     """Each single file in ``<home>/providers`` is a legacy provider, but for those that start with ``_`` or ``.``."""
     for name in ("b.py", "a.py", "_base.py", ".hidden.py", "notes.txt"):
