@@ -22,6 +22,7 @@ GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Not
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Example):$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^    (\w+): ((?:.|\n(?!    \w))*)", re.MULTILINE)
+_COMMAND = re.compile(r"^  ([a-z][\w-]*)", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"^    ([a-z][\w-]*)(?: {2}|$)", re.MULTILINE)
 
 
@@ -92,7 +93,7 @@ def _markdown(text: str) -> str:
 def _helps(words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
     text = _help(words)
     yield words, text
-    for name in _SUBCOMMAND.findall(text):
+    for name in _SUBCOMMAND.findall(text) if words else _COMMAND.findall(text.partition("\ncommands:")[2]):
         yield from _helps((*words, name))
 
 
