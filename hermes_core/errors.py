@@ -7,7 +7,8 @@
     ├─ PluginError                   .plugin, .source
     │  ├─ PluginLoadError            import or register failed
     │  ├─ PluginContractError        unknown hook, bad argument, bad return
-    │  └─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
+    │  ├─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
+    │  └─ BudgetExceededError        also RuntimeError; the operator's limit for the plugin is used up
     ├─ ProviderError                 .provider, .model, .retryable
     │  ├─ UnknownProviderError       no such name, and no base URL
     │  ├─ UnknownAuthProfileError    also ValueError
@@ -99,6 +100,10 @@ class PluginLlmTrustError(PluginError, PermissionError):
         self.override = override
         self.value = value
         self.config_key = config_key
+
+
+class BudgetExceededError(PluginError, RuntimeError):
+    """What the operator lets the plugin use is used up; nothing was sent."""
 
 
 class ProviderError(HermesError):

@@ -18,6 +18,7 @@ COMMANDS = {
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",
+    "usage": "Sum up what the model calls used",
 }
 """Name → one line of help; the module ``hermes_core.cli.commands.<name>`` has the rest."""
 

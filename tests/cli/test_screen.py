@@ -8,9 +8,11 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
+from hermes_core.llm.ledger import Usage, UsageLedger
 from hermes_core.testing import FakeProvider
 
 fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))  # where there are no terminals of this kind
@@ -158,3 +160,18 @@ def test_an_interrupt_ends_with_130_and_no_traceback(home, words):
         server.released.set()
     assert (process.returncode, out, err) == (130, b"", b"")
     assert "status=error:KeyboardInterrupt" in (home.path / "logs" / "agent.log").read_text()
+
+
+def test_usage_is_a_bar_chart_on_a_terminal(home):
+    """On a terminal, each line of the usage has a bar as long as its share of the longest one."""
+    home.path.mkdir(exist_ok=True)
+    ledger = UsageLedger(home.path)
+    for plugin, tokens in (("most", 1000), ("half", 500), ("sliver", 1), ("none", 0)):
+        ledger.record(Usage(time.time(), plugin, "complete", total_tokens=tokens))
+    ledger.close()
+    lines = without_escapes(on_a_terminal("usage", columns=160)).splitlines()[1:]
+    assert {line.split()[0]: line.count("█") for line in lines if "█" in line} == {
+        "most": 30,
+        "half": 15,
+    }
+    assert [line.split()[0] for line in lines if "▏" in line] == ["sliver"]

@@ -1,0 +1,290 @@
+"""What the model calls of a home used: one SQLite file, written off the calls' own path."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import deque
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
+
+from hermes_core.config.truth import is_number
+from hermes_core.errors import BudgetExceededError, HermesError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+FILE = "usage.db"
+LINGER_SECONDS = 0.2
+"""How long a finished call may wait for others to be written along with it."""
+MOST_WAITING = 100_000
+"""Calls kept for a file that cannot be written; beyond that the oldest are given up."""
+BUSY_SECONDS = 10.0
+
+LIMITS = {
+    "max_calls_per_hour": ("count(*)", 3600),
+    "max_tokens_per_day": ("coalesce(sum(total_tokens), 0)", 86400),
+    "max_cost_usd_per_day": ("coalesce(sum(cost_usd), 0)", 86400),
+}
+"""Key of a plugin's ``llm`` section → what is counted, and over how many seconds until now."""
+
+
+class Usage(NamedTuple):
+    """One call that is over; the fields are the columns of the table.
+
+    Attributes:
+        at: When it ended, in seconds since 1970.
+        ms: How long it took, in milliseconds.
+        attempts: Requests that were sent.
+        status: ``ok``, or ``error:`` and the error's class.
+        cost_usd: In US dollars; None when unknown.
+    """
+
+    at: float
+    plugin: str
+    method: str
+    provider: str = ""
+    model: str = ""
+    status: str = "ok"
+    attempts: int = 0
+    ms: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+
+
+_COLUMNS = ", ".join(Usage._fields)
+_SCHEMA = f"""
+create table if not exists usage (id integer primary key, {_COLUMNS});
+create index if not exists usage_of_plugin on usage (plugin, at);
+"""
+_INSERT = f"insert into usage ({_COLUMNS}) values ({', '.join('?' * len(Usage._fields))})"  # noqa: S608 - our own names
+_UPDATE = f"update usage set {', '.join(f'{name} = ?' for name in Usage._fields)} where id = ?"  # noqa: S608 - as above
+
+
+class UsageLedger:
+    """The ledger of one home. Several processes may write to it at once.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> home = pathlib.Path(tempfile.mkdtemp())
+        >>> ledger = UsageLedger(home)
+        >>> ledger.record(Usage(at=time.time(), plugin="p", method="complete", total_tokens=6))
+        >>> ledger.close()
+        >>> read_usage_of(home, "plugin")[0]["total_tokens"]
+        6
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE
+        self._lock = threading.RLock()
+        self._begin()
+        _ledgers.add(self)
+
+    def _begin(self) -> None:
+        self._waiting: deque[tuple[Usage, int]] = deque(maxlen=MOST_WAITING)
+        self._wake = threading.Event()
+        self._writer: threading.Thread | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._complained = False
+
+    def admit(self, plugin: str, budget: Mapping[str, float]) -> int:
+        """Count a call in before it is made, if the plugin's budget leaves room for it. Blocks.
+
+        Args:
+            plugin: Its id.
+            budget: Keys of ``LIMITS`` → the most there may be.
+
+        Returns:
+            What ``record`` is to be given when the call is over.
+
+        Raises:
+            BudgetExceededError: There is no room, or it cannot be told.
+        """
+        import sqlite3
+
+        with self._lock:
+            try:
+                self._write_waiting()
+                connection = self._open()
+                with connection:
+                    connection.execute("begin immediate")
+                    for key, most in budget.items():
+                        _demand_room(connection, plugin, key, most)
+                    return int(
+                        connection.execute(_INSERT, Usage(time.time(), plugin, "", status="open")).lastrowid or 0
+                    )
+            except sqlite3.Error as error:
+                message = f"plugin {plugin!r} has a budget, and {self._path} cannot be used: {error}"
+                raise BudgetExceededError(
+                    message, plugin=plugin, hint="make the file writable, or move it away"
+                ) from error
+
+    def record(self, usage: Usage, admitted: int = 0) -> None:
+        """Keep a finished call; it is written in a moment, by a thread of its own."""
+        self._waiting.append((usage, admitted))
+        if self._writer is None:
+            with self._lock:
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._run, name="hermes-usage", daemon=True)
+                    self._writer.start()
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def flush(self) -> None:
+        """Write what has been recorded so far."""
+        import sqlite3
+
+        with self._lock:
+            try:
+                self._write_waiting()
+            except (sqlite3.Error, OSError) as error:
+                if not self._complained:
+                    self._complained = True
+                    log.warning("cannot write the usage ledger path=%s error=%s", self._path, error)
+
+    def close(self) -> None:
+        """Write what is left, and let the file go; a later ``record`` opens it anew."""
+        with self._lock:
+            self._writer = None
+            self._wake.set()
+            self.flush()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _run(self) -> None:
+        while self._writer is threading.current_thread():
+            self._wake.wait()
+            self._wake.clear()
+            time.sleep(LINGER_SECONDS)
+            self.flush()
+
+    def _write_waiting(self) -> None:
+        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        if not waiting:
+            return
+        try:
+            with self._open() as connection:
+                connection.executemany(_INSERT, [usage for usage, admitted in waiting if not admitted])
+                connection.executemany(_UPDATE, [(*usage, admitted) for usage, admitted in waiting if admitted])
+        except BaseException:  # whatever it was, they are tried again with the next ones
+            self._waiting.extendleft(reversed(waiting))
+            raise
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            import sqlite3
+
+            if not self._path.exists():
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = normal")
+            connection.executescript(_SCHEMA)
+            self._connection = connection
+        return self._connection
+
+
+def _demand_room(connection: sqlite3.Connection, plugin: str, key: str, most: float) -> None:
+    counted, seconds = LIMITS[key]
+    query = f"select {counted} from usage where plugin = ? and at > ?"  # noqa: S608 - a column of ours
+    used = connection.execute(query, (plugin, time.time() - seconds)).fetchone()[0]
+    if used >= most:
+        config_key = f"plugins.entries.{plugin}.llm.{key}"
+        message = f"plugin {plugin!r} has used {used:g} of {most:g}: {config_key}"
+        raise BudgetExceededError(message, plugin=plugin, hint=f"wait, or raise {config_key} in config.yaml")
+
+
+def read_budget(plugin: str, settings: Mapping[str, Any]) -> dict[str, float]:
+    """The limits in a plugin's ``llm`` section; one that is no number leaves no room at all.
+
+    Example:
+        >>> read_budget("p", {"max_calls_per_hour": 60, "allow_model_override": True})
+        {'max_calls_per_hour': 60}
+    """
+    budget: dict[str, float] = {}
+    for key in LIMITS:
+        value = settings.get(key)
+        if value is None:
+            continue
+        budget[key] = value if is_number(value) and value >= 0 else 0
+        if budget[key] != value:
+            place = f"plugins.entries.{plugin}.llm.{key}"
+            log.warning("limit is no number, nothing is left of it key=%s got=%s", place, type(value).__name__)
+    return budget
+
+
+GROUPS = {
+    "plugin": "plugin",
+    "provider": "provider",
+    "model": "model",
+    "day": "strftime('%Y-%m-%d', at, 'unixepoch', 'localtime')",
+}
+"""What calls may be summed up by → how SQLite tells it."""
+
+
+def read_usage_of(home: Path, by: str, since: float = 0.0) -> list[dict[str, Any]]:
+    """Sums over the calls of a home, the most tokens first; days in order.
+
+    Args:
+        home: The home.
+        by: A key of ``GROUPS``.
+        since: Leave out calls that ended before, in seconds since 1970.
+
+    Returns:
+        Rows with the group's name, ``calls``, ``failed``, ``input_tokens``, ``output_tokens``,
+        ``total_tokens``, ``cost_usd`` (None when unknown for every call) and ``unpriced`` (calls with
+        tokens whose cost is not known).
+
+    Raises:
+        HermesError: The file is there, and cannot be read.
+    """
+    import sqlite3
+
+    path = home / FILE
+    if not path.exists():
+        return []
+    query = f"""
+        select {GROUPS[by]} as {by}, count(*) as calls, sum(status != 'ok') as failed,
+            sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens,
+            sum(cost_usd) as cost_usd, sum(cost_usd is null and total_tokens > 0) as unpriced
+        from usage where at >= ? group by 1 order by {"1" if by == "day" else "total_tokens desc, 1"}
+    """  # noqa: S608 - our own names
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as connection:
+            connection.row_factory = sqlite3.Row
+            if connection.execute("select 1 from sqlite_master where name = 'usage'").fetchone() is None:
+                return []  # it is only just being made
+            return [dict(row) for row in connection.execute(query, (since,))]
+    except sqlite3.Error as error:
+        message = f"cannot read {path}: {error}"
+        raise HermesError(message, hint="move the file away to begin a new one") from error
+
+
+_ledgers: WeakSet[UsageLedger] = WeakSet()
+
+
+def _begin_anew() -> None:
+    """In a forked child: what waits is the parent's to write, and so is the connection."""
+    for ledger in _ledgers:
+        _left_alone.append(ledger._connection)  # noqa: SLF001 - not even closed: that would end the parent's locks
+        ledger._lock = threading.RLock()  # noqa: SLF001 - another thread may have held it
+        ledger._begin()  # noqa: SLF001
+
+
+_left_alone: list[object] = []
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
