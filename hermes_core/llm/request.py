@@ -38,7 +38,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         messages, response_format = copy.deepcopy((messages, response_format))
     if profile.schema_in_prompt:
         messages = with_schema_prompt(messages, call.schema_prompt)
-    messages = [_plain(message, profile.supports_vision_tool_messages) for message in messages]
+    messages = [plain_message(message, tool_lists=profile.supports_vision_tool_messages) for message in messages]
     messages = call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
     max_tokens = call.max_tokens or route.max_tokens
     if max_tokens is None:
@@ -86,7 +86,7 @@ def _temperature(fixed: object, asked: float | None) -> float | None:
     return fixed if isinstance(fixed, int | float) else asked
 
 
-def _plain(message: dict[str, Any], tool_lists: bool) -> dict[str, Any]:
+def plain_message(message: dict[str, Any], *, tool_lists: bool) -> dict[str, Any]:
     """A message whose content is text alone as a string: some servers refuse lists.
 
     A tool's message becomes a string also when it holds images its provider would refuse there.
