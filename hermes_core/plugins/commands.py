@@ -83,7 +83,7 @@ def run(command: Command, raw_args: str, context: PluginContext, seconds: float 
         with running(context):
             answer: Any = command.handler(raw_args.strip())
             if isinstance(answer, Awaitable):
-                answer = _awaited(answer, seconds)
+                answer = _awaited(answer, seconds, shown)
             return "" if answer is None else str(answer)
     except KeyboardInterrupt:
         raise
@@ -104,17 +104,24 @@ class _TooLongError(Exception):
     pass
 
 
-def _awaited(awaitable: Awaitable[Any], seconds: float | None) -> Any:
+def _awaited(awaitable: Awaitable[Any], seconds: float | None, shown: str) -> Any:
     """The result of an awaitable, in an event loop of its own, which leaves nothing running.
 
     ``asyncio.run`` would wait without end for a task that does not heed being cancelled.
     """
     import asyncio
 
+    def report(_loop: AbstractEventLoop, problem: dict[str, Any]) -> None:
+        error = problem.get("exception")
+        if error is not None:
+            log.warning("%s left a task behind that failed: %s", shown, redact(describe(error)))
+        log.debug("%s: %s", shown, problem.get("message"), exc_info=error)
+
     async def wait() -> Any:
         return await awaitable
 
     loop = asyncio.new_event_loop()
+    loop.set_exception_handler(report)
     try:
         task = loop.create_task(wait())
         loop.run_until_complete(asyncio.wait([task], timeout=seconds))

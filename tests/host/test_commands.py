@@ -1,6 +1,7 @@
 """Slash commands: how they are run, from threads and event loops, and what becomes of what they return."""
 
 import asyncio
+import gc
 import logging
 import threading
 
@@ -215,6 +216,23 @@ def test_a_command_leaves_no_task_running(slow):
     """What a handler left running in its event loop is cancelled, not waited for."""
     host = slow()
     assert (host.run_command("leaves"), host.context("acme").ended) == ("done", [True])
+
+
+def test_a_task_left_behind_that_fails_is_a_warning(home, load_host, caplog):
+    """A task that nobody awaited and that raised is told of in one line with the plugin's name, no traceback."""
+    code = """
+    import asyncio
+    async def fail(): raise LookupError("lost")
+    async def handler(raw):
+        asyncio.get_running_loop().create_task(fail())
+        await asyncio.sleep(0)
+        return "done"
+    def register(ctx): ctx.register_command("x", handler=handler)
+    """
+    home.plugin("acme", code, name="acme")
+    assert load_host(config={"plugins": {"enabled": ["acme"]}}).run_command("x") == "done"
+    gc.collect()
+    assert caplog.messages == ["/x (plugin 'acme') left a task behind that failed: LookupError: lost"]
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 60, 1e300])
