@@ -180,8 +180,8 @@ class PluginContext(PluginServices):
 
         What is none is ignored with a warning.
         """
-        if not is_memory_provider(provider) or isinstance(provider, type):
-            return self._ignored("register_memory_provider", f"a {type(provider).__name__} is no memory provider")
+        if isinstance(provider, type) or not is_memory_provider(provider) or not hasattr(provider, "name"):
+            return self._ignored("register_memory_provider", f"{_kind(provider)} is no memory provider")
         held, name = self.registrations.memory, str(provider.name)
 
         def factory() -> Any:
@@ -243,7 +243,7 @@ class PluginContext(PluginServices):
         """
         members = ("name", "update_from_response", "should_compress", "compress")
         if isinstance(engine, type) or not all(hasattr(engine, member) for member in members):
-            return self._ignored("register_context_engine", f"a {type(engine).__name__} is no context engine")
+            return self._ignored("register_context_engine", f"{_kind(engine)} is no context engine")
         for other in (self, *self._others()):
             if other.registrations.unused.get("context_engine"):
                 reason = f"plugin {other.plugin_id!r} has registered one already"
@@ -391,4 +391,8 @@ def is_profile(value: Any) -> bool:
 
 def is_memory_provider(value: Any) -> bool:
     """Whether it is a memory provider, or the class of one, by its members, for the same reason."""
-    return all(hasattr(value, name) for name in ("name", "is_available", "initialize", "get_tool_schemas"))
+    return all(hasattr(value, name) for name in ("is_available", "initialize", "get_tool_schemas"))
+
+
+def _kind(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"

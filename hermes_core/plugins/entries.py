@@ -47,7 +47,7 @@ def entry_of(config: Config, *ids: str) -> tuple[str, Mapping[str, Any]]:
     return known_as, config.section("plugins", "entries", known_as)
 
 
-def is_granted(entry: Mapping[str, Any], capability: str, given: Collection[str] = ()) -> bool:
+def is_granted(entry: Mapping[str, Any], capability: object, given: Collection[str] = ()) -> bool:
     """Whether an entry grants a capability.
 
     Its flag decides. Where that is not set, one that ``granted_capabilities`` names, or that is ``given``, is granted.
@@ -58,7 +58,7 @@ def is_granted(entry: Mapping[str, Any], capability: str, given: Collection[str]
         >>> is_granted({"granted_capabilities": ["tools.override"], "allow_tool_override": False}, "tools.override")
         False
     """
-    if capability not in CAPABILITIES:
+    if not isinstance(capability, str) or capability not in CAPABILITIES:
         return False
     *section, flag = CAPABILITIES[capability]
     node = entry.get(section[0]) if section else entry

@@ -399,18 +399,18 @@ def test_a_second_context_engine_is_ignored(neighbours, caplog):
 
 
 @pytest.mark.parametrize(
-    ("method", "value"),
+    ("method", "value", "said"),
     [
-        pytest.param("register_context_engine", Engine, id="the class of a context engine"),
-        pytest.param("register_context_engine", object(), id="no context engine"),
-        pytest.param("register_memory_provider", object(), id="no memory provider"),
+        pytest.param("context_engine", Engine, "the class Engine is no context engine", id="the class of an engine"),
+        pytest.param("context_engine", 5, "a int is no context engine", id="no context engine"),
+        pytest.param("memory_provider", 5, "a int is no memory provider", id="no memory provider"),
     ],
 )
-def test_what_is_none_is_ignored_with_a_warning(acme, caplog, method, value):
+def test_what_is_none_is_ignored_with_a_warning(acme, caplog, method, value, said):
     """An object of the wrong kind is a warning, no error, and the handle is harmless."""
     ctx = acme()
-    getattr(ctx, method)(value).dispose()
-    assert (ctx.registrations.names(), f"call={method}" in caplog.text) == ({}, True)
+    getattr(ctx, f"register_{method}")(value).dispose()
+    assert (ctx.registrations.names(), f"call=register_{method} reason={said}" in caplog.text) == ({}, True)
 
 
 @pytest.mark.parametrize(
