@@ -14,7 +14,6 @@ from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.registrations import Registration, Registrations
 from hermes_core.plugins.services import PluginServices
-from hermes_core.plugins.tasks import BackgroundTasks
 from hermes_core.plugins.unused import ABSENT, AUXILIARY_DEFAULTS, AUXILIARY_TASKS, PLATFORM_OPTIONS
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from hermes_core.config.settings import Config
     from hermes_core.llm.client import PluginLlm
     from hermes_core.plugins.plugin import Plugin
+    from hermes_core.plugins.tasks import BackgroundTasks
     from hermes_core.types.contributions import Handler
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-ProfileT = TypeVar("ProfileT")
 
 
 class HostServices(Protocol):
@@ -68,22 +67,6 @@ class PluginContext(PluginServices):
     def __init__(self, plugin: Plugin, host: HostServices) -> None:
         super().__init__(plugin, host)
         self.registrations = Registrations()
-
-    def declared_profile(self, cls: Callable[..., ProfileT], name: str = "") -> ProfileT:
-        """Build a profile from the ``profile:`` block of the plugin's manifest.
-
-        Args:
-            cls: The profile class to build.
-            name: Which profile, where the manifest declares several; the first one otherwise.
-
-        Raises:
-            PluginContractError: The manifest declares no such profile.
-        """
-        for data in self.manifest.manifest.profiles:
-            if not name or data["name"] == name:
-                return cls(**data)
-        message = f"plugin {self.plugin_id!r} declares no profile {name!r} in its manifest"
-        raise PluginContractError(message, plugin=self.plugin_id, source=self.manifest.source)
 
     def register_command(
         self, name: str, handler: Handler, description: str = "", args_hint: str = "", **_newer: Any
@@ -327,6 +310,8 @@ class PluginContext(PluginServices):
 
     @cached_property
     def _tasks(self) -> BackgroundTasks:
+        from hermes_core.plugins.tasks import BackgroundTasks
+
         tasks = BackgroundTasks(self.plugin_id)
         self.on_unload(tasks.cancel)
         return tasks

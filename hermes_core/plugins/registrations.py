@@ -103,7 +103,7 @@ class Registrations:
 
 
 def _shown(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
-    """What to call a registration that this host does not understand: a text it was given, else its type."""
-    given = [keywords[key] for key in ("name", "key", "id", "action_id") if key in keywords]
-    given += [*args, *keywords.values()]
-    return next((value for value in given if isinstance(value, str)), type(given[0]).__name__ if given else "")
+    """What to call a registration that this host does not understand: its name, else its type; never another text."""
+    names = [keywords[key] for key in ("name", "key", "id", "action_id") if key in keywords]
+    name = next(iter([*names, *args]), None)
+    return name if isinstance(name, str) else type(next(iter([*args, *keywords.values()]), None)).__name__

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.config.settings import Config
+from hermes_core.errors import PluginContractError
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.entries import (
     SETTINGS,
@@ -20,12 +20,14 @@ from hermes_core.plugins.entries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hermes_core.llm.client import PluginLlm
     from hermes_core.plugins.context import HostServices
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.state import PluginState
+
+ProfileT = TypeVar("ProfileT")
 
 _NOTHING = object()
 
@@ -58,6 +60,22 @@ class PluginServices:
         """``default``, or the name of the profile whose home this is."""
         return self.home.name if self.home.parent.name == "profiles" else "default"
 
+    def declared_profile(self, cls: Callable[..., ProfileT], name: str = "") -> ProfileT:
+        """Build a profile from the ``profile:`` block of the plugin's manifest.
+
+        Args:
+            cls: The profile class to build.
+            name: Which profile, where the manifest declares several; the first one otherwise.
+
+        Raises:
+            PluginContractError: The manifest declares no such profile.
+        """
+        for data in self.manifest.manifest.profiles:
+            if not name or data["name"] == name:
+                return cls(**data)
+        message = f"plugin {self.plugin_id!r} declares no profile {name!r} in its manifest"
+        raise PluginContractError(message, plugin=self.plugin_id, source=self.manifest.source)
+
     def get_config(self, key: str, default: Any = None) -> Any:
         """One of the plugin's own settings, ``plugins.entries.<id>.settings.<key>``, as a copy.
 
@@ -72,6 +90,8 @@ class PluginServices:
             >>> def register(ctx):
             ...     greeting = ctx.get_config("greeting", "hello")
         """
+        from copy import deepcopy
+
         parts = setting_path(key, self.plugin_id)
         _, entry = self._entry()
         for section in SETTINGS:

@@ -274,6 +274,23 @@ def test_what_this_host_does_not_use_is_kept_and_said_once(acme, caplog):
     assert [line.rpartition("kind=")[2] for line in said] == ["tts_provider", "from_the_future"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "shown"),
+    [
+        pytest.param(("loud", 5), {}, "loud", id="a name by position"),
+        pytest.param((5,), {"id": "loud"}, "loud", id="a name by keyword"),
+        pytest.param((5, "secret"), {}, "int", id="an object, and a text that is no name"),
+        pytest.param((), {"token": "secret"}, "str", id="a text that is no name"),
+        pytest.param((), {}, "NoneType", id="nothing at all"),
+    ],
+)
+def test_what_is_kept_is_shown_by_its_name_alone(acme, arguments, keywords, shown):
+    """A registration of an unknown kind is shown by its name, else by its type; no other argument is shown."""
+    ctx = acme()
+    ctx.register_from_the_future(*arguments, **keywords)
+    assert ctx.registrations.names() == {"from_the_future": [shown]}
+
+
 def test_a_skill_is_kept_with_its_path(acme, tmp_path):
     """A skill's path may be text or a path."""
     ctx = acme()
