@@ -124,6 +124,7 @@ def _awaited(awaitable: Awaitable[Any], seconds: float | None, shown: str) -> An
     loop.set_exception_handler(report)
     try:
         task = loop.create_task(wait())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # what it raised is told here, once
         loop.run_until_complete(asyncio.wait([task], timeout=seconds))
         if not task.done():
             raise _TooLongError

@@ -136,6 +136,15 @@ def test_a_handler_that_fails_is_one_error_with_its_names(failing, run, name, sa
     assert isinstance(caught.value.__cause__, cause)
 
 
+@pytest.mark.parametrize("name", ["later", "exits-later", "meant"])
+def test_what_a_handler_raises_is_told_once(failing, caplog, name):
+    """What the caller was told by an exception is not told again when the event loop is thrown away."""
+    with pytest.raises(HermesError):
+        failing.run_command(name)
+    gc.collect()
+    assert [message for message in caplog.messages if message.startswith(f"/{name} ")] == []
+
+
 def test_an_error_of_the_host_goes_through_with_its_hint(failing, run):
     """A ``HermesError`` that a handler raises is already fit to be shown, and is left as it is."""
     with pytest.raises(HermesError, match=r"^no such city$") as caught:
