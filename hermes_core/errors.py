@@ -6,7 +6,9 @@
     ├─ ConfigError                   .path, .key
     ├─ PluginError                   .plugin, .source
     │  ├─ PluginLoadError            import or register failed
-    │  ├─ PluginContractError        unknown hook, bad argument, bad return
+    │  ├─ PluginContractError        also TypeError and ValueError; unknown hook, bad argument, bad return
+    │  ├─ CommandError               a slash command's handler raised
+    │  │  └─ CommandTimeoutError     also TimeoutError; it awaited for too long
     │  ├─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
     │  └─ BudgetExceededError        also RuntimeError; the operator's limit for the plugin is used up
     ├─ ProviderError                 .provider, .model, .retryable
@@ -83,8 +85,19 @@ class PluginLoadError(PluginError):
     """Importing a plugin, or calling its ``register``, failed. ``__cause__`` is the reason."""
 
 
-class PluginContractError(PluginError):
-    """A plugin used the host in a way the hook specifications do not allow."""
+class PluginContractError(PluginError, TypeError, ValueError):
+    """A plugin used the host in a way that its interface does not allow: an unknown hook, a wrong argument.
+
+    It is what Python raises for wrong arguments, so that plugins which catch that go on working.
+    """
+
+
+class CommandError(PluginError):
+    """The handler of a slash command raised; ``__cause__`` is what it raised."""
+
+
+class CommandTimeoutError(CommandError, TimeoutError):
+    """The async handler of a slash command took longer than ``plugins.command_timeout``, and was cut off."""
 
 
 class PluginLlmTrustError(PluginError, PermissionError):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping
 from contextvars import copy_context
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,9 +13,9 @@ from hermes_core.config.environment import Environment
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
-from hermes_core.plugins import current
 from hermes_core.plugins.activation import find_plugins
 from hermes_core.plugins.debug import open_logs
+from hermes_core.plugins.entries import entry_of, llm_section
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
@@ -25,11 +23,11 @@ from hermes_core.plugins.registry import PluginRegistry
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Mapping
 
     from hermes_core.llm.client import PluginLlm
     from hermes_core.llm.engine import LlmEngine
     from hermes_core.plugins.context import PluginContext
-    from hermes_core.plugins.order import Implementation
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
     from hermes_core.types.contributions import CliCommand, Command
@@ -184,15 +182,10 @@ class Host:
 
         A higher tier replaces a lower one's command; within a tier the first keeps the name.
         """
-        from hermes_core.types.contributions import RESERVED_COMMANDS, Command, command_name
+        from hermes_core.plugins.commands import winners
+        from hermes_core.types.contributions import Command
 
-        items = self._registry.items(COMMANDS, lambda item: isinstance(item, Command))
-        offers = [
-            replace(command, name=command_name(command.name), plugin=impl.plugin.key)
-            for impl, command in sorted(items, key=lambda offer: _command_rank(offer[0]))
-        ]
-        found = {command.name: command for command in reversed(offers) if command.name not in RESERVED_COMMANDS}
-        return dict(sorted(found.items()))
+        return winners(self._registry.items(COMMANDS, lambda item: isinstance(item, Command)))
 
     @property
     def cli_commands(self) -> dict[str, CliCommand]:
@@ -219,6 +212,15 @@ class Host:
         """
         return self._registry.context(self.plugin(plugin_id))
 
+    def contexts(self) -> list[PluginContext]:
+        """The contexts of the loaded plugins."""
+        return [self._registry.context(row) for row in self.plugins if row.state == "loaded"]
+
+    @property
+    def managed_config(self) -> Path | None:
+        """The administrator's ``config.yaml``, when there is one: then no program writes the home's."""
+        return self._config_file.managed
+
     def program_context(self) -> PluginContext:
         """The context by which this program itself offers something, above every plugin."""
         row = next((row for row in self.plugins if row.tier == "program"), None)
@@ -230,8 +232,13 @@ class Host:
     def run_command(self, name: str, raw_args: str = "") -> str:
         """Run a slash command to its end and return its text; works inside a running event loop too.
 
+        An async handler is cut off after ``plugins.command_timeout`` seconds, 30 unless configured. One that
+        blocks cannot be.
+
         Raises:
             HermesError: There is no such command.
+            CommandError: Its handler raised; ``__cause__`` is what. A ``HermesError`` goes through as it is.
+            CommandTimeoutError: Its async handler took too long.
         """
         import asyncio
         from concurrent.futures import ThreadPoolExecutor
@@ -302,26 +309,26 @@ class Host:
                 raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
 
     def _run_command(self, name: str, raw_args: str) -> str:
+        from hermes_core.plugins.commands import run, time_limit
         from hermes_core.types.contributions import command_name
 
-        self.config()  # so that no secret in it reaches the screen, whatever a command says
-        commands = self.commands
-        command = commands.get(command_name(name))
+        config = self.config()  # also so that no secret in it reaches the screen, whatever a command says
+        commands, known_as = self.commands, command_name(name)
+        command = commands.get(known_as)
         if command is None:
-            self.explain_absence(command_name(name), f"/{command_name(name)}", lambda manifest: manifest.commands)
-            message = f"no command /{command_name(name)}{near(command_name(name), commands)}"
+            self.explain_absence(
+                known_as, f"/{known_as}", lambda manifest: {command_name(word): "" for word in manifest.commands}
+            )
+            message = f"no command /{known_as}{near(known_as, commands)}"
             raise HermesError(message, hint="run `hermes run` to list the commands")
-        with current.running(self.context(command.plugin)):
-            result = command.handler(raw_args.strip())
-            text = _finish(result) if isinstance(result, Awaitable) else result
-            return "" if text is None else str(text)
+        return run(command, raw_args, self.context(command.plugin), time_limit(config))
 
     def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
         entries = config.section("plugins", "entries")
         row = self._registry.find(plugin_id) if entries and plugin_id not in entries else None
-        known_as = next((name for name in ((row.key, row.name) if row else ()) if name in entries), plugin_id)
-        return known_as, config.section("plugins", "entries", known_as, "llm")
+        known_as, entry = entry_of(config, plugin_id, *((row.key, row.name) if row else ()))
+        return known_as, llm_section(entry)
 
     def wires(self) -> dict[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""
@@ -339,22 +346,6 @@ class Host:
         return EndpointHost(
             home=self.home, settings=config.section(provider), allow_downloads=self._allow_downloads, say=self.say
         )
-
-
-def _command_rank(impl: Implementation) -> tuple[int, int, int]:
-    """Its place in call order, but for plugins of one tier: there the one found first goes first."""
-    band, tier, order = impl.position
-    return band, tier, abs(order)
-
-
-def _finish(result: Awaitable[str | None]) -> str | None:
-    """Await a handler's result in an event loop of its own."""
-    import asyncio
-
-    async def wait() -> str | None:
-        return await result
-
-    return asyncio.run(wait())
 
 
 def _say_on_stderr(line: str) -> None:

@@ -40,7 +40,7 @@ def edit_config(path: Path, change: Callable[[Any], None]) -> None:
             before = _read_text(path)
             after = _changed(before, change)
             if after != before:
-                _replace(path, after)
+                replace_file(path, after.encode("utf-8"))
     except YAMLError as error:
         message = f"cannot change {path}: {' '.join(str(error).split())[:200]}"
         raise ConfigError(
@@ -144,12 +144,19 @@ def _shifted(line: str, shift: int) -> str:
     return " " * shift + line if shift > 0 else line[min(-shift, _indent(line)) :]
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file in one step, so that a crash leaves the old one or the new one.
+
+    It keeps the file's mode and owner; a new one is the owner's alone. A link stays one.
+
+    Raises:
+        OSError: It cannot be written, and is as it was.
+    """
     target = path.resolve()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

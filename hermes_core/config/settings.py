@@ -196,6 +196,11 @@ class ConfigFile:
         self._references: dict[str, str] = {}
 
     @property
+    def managed(self) -> Path | None:
+        """The administrator's file, when there is one."""
+        return self._managed if self._managed.exists() else None
+
+    @property
     def is_file_alone(self) -> bool:
         """Whether the files say everything: no program's overlay, and no ``${NAME}`` seen so far."""
         return not self._layers["overlay"] and not self._references

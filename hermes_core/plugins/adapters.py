@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_hookspecs.markers import PROJECT
 
 from hermes_core.errors import PluginLoadError
-from hermes_core.plugins.context import is_profile
+from hermes_core.plugins.context import is_memory_provider, is_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ def take_up(target: Any, context: PluginContext) -> None:
 def _take(target: Any, context: PluginContext) -> bool:
     ledger = context.registrations
     if isinstance(target, type):
-        if _is_memory_provider(target):
+        if is_memory_provider(target):
             ledger.memory[context.manifest.key.rpartition("/")[2]] = target
             return True
         return _take(target(), context)
@@ -55,11 +55,11 @@ def _take(target: Any, context: PluginContext) -> bool:
         return True
     if is_profile(target):
         context.register_provider(target)
-    elif _is_memory_provider(target):
+    elif is_memory_provider(target):
         context.register_memory_provider(target)
     elif callable(target):
         made = _call(target, context)
-        if made is not None and (implements_hooks(made) or is_profile(made) or _is_memory_provider(made)):
+        if made is not None and (implements_hooks(made) or is_profile(made) or is_memory_provider(made)):
             _take(made, context)
     elif isinstance(target, ModuleType):
         _take_memory_class(target, context)
@@ -90,10 +90,6 @@ def _call(function: Callable[..., Any], context: PluginContext) -> Any:
 def _take_memory_class(module: ModuleType, context: PluginContext) -> None:
     """Fall back on the first memory provider class that the module itself defines."""
     for value in vars(module).values():
-        if isinstance(value, type) and value.__module__ == module.__name__ and _is_memory_provider(value):
+        if isinstance(value, type) and value.__module__ == module.__name__ and is_memory_provider(value):
             context.registrations.memory.setdefault(context.manifest.key.rpartition("/")[2], value)
             return
-
-
-def _is_memory_provider(target: Any) -> bool:
-    return all(hasattr(target, name) for name in ("is_available", "initialize", "get_tool_schemas"))

@@ -21,11 +21,37 @@ _HELD = {
 """Hook → the attribute that holds what the plugin offers by it."""
 
 
+class Registration:
+    """What a ``ctx.register_*`` call returns; it may be ignored.
+
+    Args:
+        undo: Takes back what the call registered.
+    """
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo: Callable[[], object] | None = undo
+
+    def dispose(self) -> None:
+        """Take this one registration back, which counts at once; doing so twice does nothing.
+
+        Example:
+            >>> def register(ctx):
+            ...     trial = ctx.register_command("trial", handler=str.upper)
+            ...     ctx.register_command("end-trial", handler=lambda raw: trial.dispose())
+        """
+        undo, self._undo = self._undo, None
+        if undo is not None:
+            undo()
+
+
 class Registrations:
     """A plugin's ledger: filled while it loads, visible once loading has succeeded.
 
     The old ways to contribute (``register(ctx)``, ``register_provider``) end here, and come out as
     ordinary hook implementations, so the host knows one shape.
+
+    Attributes:
+        unused: What this host keeps and does not use: kind → each call's arguments.
     """
 
     def __init__(self) -> None:
@@ -46,6 +72,19 @@ class Registrations:
         """The hooks it has something for: pluggy looks at no others, which takes a tenth of the time."""
         return [hook for hook, held in _HELD.items() if getattr(self, held)]
 
+    def names(self) -> dict[str, list[str]]:
+        """What there is of each kind, by name."""
+        held = {
+            "providers": [str(profile.name) for profile in self.profiles],
+            "memory": [*self.memory],
+            "commands": [command.name for command in self.commands],
+            "cli_commands": [command.name for command in self.cli_commands],
+            "tools": [tool.name for tool in self.tools],
+            "hooks": [name for name, _ in self.hooks],
+            **{kind: [_shown(*call) for call in calls] for kind, calls in self.unused.items()},
+        }
+        return {kind: names for kind, names in held.items() if names}
+
     @hookimpl
     def hermes_provider_profiles(self) -> list[Any]:
         return self.profiles
@@ -61,3 +100,10 @@ class Registrations:
     @hookimpl
     def hermes_tools(self) -> list[Tool]:
         return self.tools
+
+
+def _shown(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
+    """What to call a registration that this host does not understand: its name, else its type; never another text."""
+    names = [keywords[key] for key in ("name", "key", "id", "action_id") if key in keywords]
+    name = next(iter([*names, *args]), None)
+    return name if isinstance(name, str) else type(next(iter([*args, *keywords.values()]), None)).__name__

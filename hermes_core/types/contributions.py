@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.errors import PluginContractError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -19,32 +21,58 @@ RESERVED_COMMANDS = frozenset(
 
 
 def command_name(raw: str) -> str:
-    """The one spelling of a slash command: lower case, no ``/``, dashes for spaces and underscores.
+    """The one spelling of a slash command: lower case, no leading ``/``, dashes for spaces and underscores.
 
     Example:
         >>> command_name(" /Paste_To Tasks ")
         'paste-to-tasks'
     """
-    return "-".join(raw.strip().lower().lstrip("/").replace("_", " ").split())
+    return "-".join(raw.strip().lower().lstrip("/").split()).replace("_", "-")
+
+
+def command_refusal(name: str) -> str:
+    """Why no plugin may offer a slash command of this name; ``""`` when one may."""
+    if not name:
+        return "it has no name"
+    return "the name is the host's own" if name in RESERVED_COMMANDS else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A slash command.
+    """A slash command; however its name was written, it is kept as ``command_name`` spells it.
 
     Attributes:
-        name: Without the slash; spelled by ``command_name``.
+        name: Without the slash.
         handler: Takes the rest of the line, trimmed; returns text to show, or None. May be async.
         description: One line for people.
         args_hint: Placeholder for its arguments, such as ``<text>``.
         plugin: Id of the plugin that offers it; the host fills it in.
+
+    Raises:
+        PluginContractError: The name is no text, or the handler cannot be called.
+
+    Example:
+        >>> command = Command(name="/Shout It", handler=str.upper, args_hint=" <text> ")
+        >>> command.name, command.description, command.args_hint
+        ('shout-it', 'Plugin command', '<text>')
     """
 
     name: str
     handler: Handler
-    description: str = "Plugin command"
+    description: str = ""
     args_hint: str = ""
     plugin: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            message = f"a command's name must be text, got {type(self.name).__name__}"
+            raise PluginContractError(message, plugin=self.plugin)
+        if not callable(self.handler):
+            message = f"command {self.name!r}: handler must be callable, got {type(self.handler).__name__}"
+            raise PluginContractError(message, plugin=self.plugin)
+        object.__setattr__(self, "name", command_name(self.name))
+        object.__setattr__(self, "description", str(self.description or "").strip() or "Plugin command")
+        object.__setattr__(self, "args_hint", str(self.args_hint or "").strip())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,3 +178,17 @@ def test_a_link_into_the_folder_is_shown_with_its_target(hermes, home, tmp_path)
     link = home.path / "plugins" / "linked"
     link.symlink_to(target)
     assert f"{link} -> {target}" == hermes("plugins", "list").rows[-1]["source"]
+
+
+def test_what_a_loaded_plugin_registered_is_shown(hermes, home):
+    """A plugin that was loaded is shown with all that it registered, also what this host has no use for."""
+    code = """
+    def register(ctx):
+        ctx.register_command("/Wave_Back", handler=str.upper)
+        ctx.register_tts_provider("loud")
+    """
+    home.config({"plugins": {"enabled": ["acme"]}})
+    home.plugin("acme", code, name="acme")
+    registered = hermes("plugins", "reload", "acme", "--json").json["registered"]
+    assert registered == {"commands": ["wave-back"], "tts_provider": ["loud"]}
+    assert "registered" not in hermes("plugins", "show", "acme", "--json").json

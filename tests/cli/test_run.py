@@ -88,13 +88,24 @@ def test_an_async_handler_is_awaited(hermes, greeter):
 
 
 def test_a_handler_that_fails_is_one_line(hermes, greeter):
-    """An exception in a handler names command and error in one line, exit code 1, no traceback."""
-    assert hermes("run", "/fail") == (1, "", "error: /fail failed: RuntimeError: two lines\n")
+    """An exception in a handler names command, plugin and error in one line, exit code 1, no traceback."""
+    expected = (
+        "error: /fail (plugin 'greeter') failed: RuntimeError: two lines\nhint: HERMES_PLUGINS_DEBUG=1 shows where\n"
+    )
+    assert hermes("run", "/fail") == (1, "", expected)
 
 
-def test_a_handler_that_leaves_sets_the_exit_code(hermes, greeter):
-    """``sys.exit`` in a handler ends the command with that code."""
-    assert hermes("run", "/leave").code == 7
+def test_a_handler_that_leaves_is_a_failure_like_any_other(hermes, greeter):
+    """``sys.exit`` in a handler does not end the host with the handler's code: it is one line, and exit code 1."""
+    done = hermes("run", "/leave")
+    assert (done.code, done.err.splitlines()[0]) == (1, "error: /leave (plugin 'greeter') failed: SystemExit: 7")
+
+
+def test_a_traceback_is_shown_to_those_who_ask(shell, greeter):
+    """``HERMES_PLUGINS_DEBUG`` shows on standard error where a handler failed; without it, nothing does."""
+    silent, told = (shell("run", "/fail", HERMES_PLUGINS_DEBUG=debug) for debug in ("", "1"))
+    assert ("Traceback" in silent.err, "Traceback" in told.err) == (False, True)
+    assert told.err.count("error: /fail (plugin 'greeter') failed") == 1
 
 
 def test_a_handler_that_returns_no_text_is_shown_as_text(hermes, greeter):

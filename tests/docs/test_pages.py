@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hermes_core import Host, ProviderProfile
+from hermes_core import Host, PluginContext, ProviderProfile
+from hermes_core.plugins.entries import CAPABILITIES
 from hermes_core.plugins.manifest_file import ABOUT, parse_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +112,33 @@ def test_every_field_of_a_manifest_is_explained():
     source = inspect.getsource(parse_manifest)
     read = re.findall(r"(?:read\.\w+|data\.get)\(\"(\w+)\"", source)
     assert fields_in("plugins.md", "The manifest") == {*read, *ABOUT, "profile"}
+
+
+def arguments(function):
+    """The arguments of a method as a table shows them; what it takes for the sake of newer plugins is left out."""
+    shown = []
+    for parameter in [*inspect.signature(function).parameters.values()][1:]:
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            default = "" if parameter.default is parameter.empty else f"={parameter.default!r}".replace("'", '"')
+            shown.append(parameter.name + default)
+    return ", ".join(shown)
+
+
+def test_everything_in_a_context_is_explained():
+    """docs/context.md has each name of ``ctx``, and each method with its arguments."""
+    there = {name for name in dir(PluginContext) if not name.startswith("_")} | {"plugin_id", "manifest", "home"}
+    assert fields_in("context.md", "Ask") | fields_in("context.md", "Register") == there
+    page = (ROOT / "docs/context.md").read_text(encoding="utf-8")
+    methods = {name: getattr(PluginContext, name) for name in there if callable(getattr(PluginContext, name, None))}
+    assert [name for name, method in methods.items() if f"| `{name}` | `{arguments(method)}` |" not in page] == []
+
+
+def test_every_capability_is_explained():
+    """docs/context.md has each capability with its flag."""
+    page = (ROOT / "docs/context.md").read_text(encoding="utf-8")
+    assert [name for name, path in CAPABILITIES.items() if f"| `{name}` | `{'.'.join(path)}` |" not in page] == []
 
 
 def test_every_test_that_the_cases_name_is_there():

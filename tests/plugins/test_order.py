@@ -229,7 +229,7 @@ def test_within_a_plugin_the_last_profile_wins(home, load_host):
 
 
 def test_reserved_commands_are_the_hosts_own(home, load_host, caplog):
-    """No plugin offers a command by one of the host's own names, by whatever shape."""
+    """No plugin offers a command without a name, or by one of the host's own, by whatever shape; each is warned of."""
     code = """
     from hermes_core import Command, hookimpl
     @hookimpl
@@ -243,7 +243,12 @@ def test_reserved_commands_are_the_hosts_own(home, load_host, caplog):
     home.plugin("acme", code, name="acme")
     host = load_host(config={"plugins": {"enabled": ["acme"]}})
     assert {"mine"} == {command.name for command in host.commands.values() if command.plugin == "acme"}
-    assert len([record for record in caplog.records if "command ignored" in record.getMessage()]) == 2
+    warned = " ".join(record.getMessage() for record in caplog.records if "ignored" in record.getMessage())
+    assert [warned.count(words) for words in ("'/help': the name is", "'': it has no name", "command=/reset")] == [
+        1,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("offered", ["Fought_For", "/fought-for", "  FOUGHT   for "])

@@ -298,11 +298,11 @@ def test_a_wrong_argument_is_named(home, load_host, call, argument):
 
 def test_a_surface_this_host_does_not_use_is_stored(home, load_host):
     """``register_`` methods that this host has no use for are accepted, and what they were given is kept."""
-    home.plugin("acme", "def register(ctx): ctx.register_platform('chat', label='Chat')", name="acme")
+    home.plugin("acme", "def register(ctx): ctx.register_painter('x', size=2)", name="acme")
     host = load_host(config={"plugins": {"enabled": ["acme"]}})
     _ = host.commands
     stored = host.context("acme").registrations.unused
-    assert (host.plugin("acme").state, stored) == ("loaded", {"platform": [(("chat",), {"label": "Chat"})]})
+    assert (host.plugin("acme").state, stored) == ("loaded", {"painter": [(("x",), {"size": 2})]})
 
 
 def test_a_broken_plugin_costs_no_command_r01_01(home, capsys):

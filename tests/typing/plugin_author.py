@@ -41,7 +41,12 @@ SCHEMA = {"type": "object", "properties": {"urgency": {"type": "number"}}, "requ
 def register(ctx: PluginContext) -> None:
     """A plugin of the old shape."""
     ctx.register_command(name="tldr", handler=lambda raw: tldr(ctx, raw), description="Summarise.", args_hint="<text>")
-    ctx.register_command("translate", handler=lambda raw: translate(ctx, raw))
+    trial = ctx.register_command("translate", handler=lambda raw: translate(ctx, raw))
+    trial.dispose()
+    ctx.register_image_gen_provider(object())
+    ctx.set_config("limits.daily", int(ctx.get_config("limits.daily", 5)) + 1)
+    ctx.state.set("runs", ctx.state.get("runs", 0) + 1)
+    assert_type(ctx.has_capability("llm.model_override"), bool)
 
 
 def tldr(ctx: PluginContext, raw: str) -> str:

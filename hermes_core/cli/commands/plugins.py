@@ -47,6 +47,8 @@ def run(args: Namespace) -> int:
             return 0
         plugin = host.reload(args.name) if args.action == "reload" else host.plugin(args.name)
         row = as_row(plugin, host)
+        if plugin.state == "loaded":
+            row["registered"] = host.context(plugin.key).registrations.names()
         if args.action in ("enable", "disable"):
             _switch(host, plugin, on=args.action == "enable")
     if args.action in ("enable", "disable"):

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_core.cli.main import fail
 from hermes_core.cli.output import add_json_flag, print_json, print_rows, print_text
 from hermes_core.cli.session import open_host
 from hermes_core.errors import HermesError
@@ -34,13 +33,7 @@ def run(args: Namespace) -> int:
     with open_host() as host:
         if args.command is None:
             return _list(host, as_json=args.json)
-        try:
-            text = host.run_command(args.command, _raw_args(args))
-        except HermesError:
-            raise
-        except Exception as error:  # noqa: BLE001 - plugin boundary: the command failed, and is named
-            fail(error, f"{args.command} failed: ")
-            return 1
+        text = host.run_command(args.command, _raw_args(args))
     if args.json:
         print_json({"command": args.command, "text": text})
     elif text:
