@@ -15,7 +15,7 @@ from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins.activation import find_plugins
 from hermes_core.plugins.debug import open_logs
-from hermes_core.plugins.entries import entry_of, llm_section
+from hermes_core.plugins.entries import entry_of
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
 from hermes_core.plugins.plugin import Plugin
@@ -327,8 +327,8 @@ class Host:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
         entries = config.section("plugins", "entries")
         row = self._registry.find(plugin_id) if entries and plugin_id not in entries else None
-        known_as, entry = entry_of(config, plugin_id, *((row.key, row.name) if row else ()))
-        return known_as, llm_section(entry)
+        known_as, _ = entry_of(config, plugin_id, *((row.key, row.name) if row else ()))
+        return known_as, config.section("plugins", "entries", known_as, "llm")
 
     def wires(self) -> dict[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""

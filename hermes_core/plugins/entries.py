@@ -26,10 +26,22 @@ CAPABILITIES = {
     "llm.task_override": ("llm", "allow_task_override"),
     "gateway.platform_actions": ("allow_platform_actions",),
 }
-"""What an operator may grant → the flag in the plugin's entry that grants it too."""
+"""What an operator may grant → the flag in the plugin's entry that grants it."""
 
 SETTINGS = ("settings", "config")
 """Where a plugin's own settings stand in its entry; the older name is read, and never written."""
+
+_PLACE = ("plugins", "entries")
+
+SETTING_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("str", "string", "secret"), (str,)),
+    **dict.fromkeys(("int", "integer"), (int,)),
+    **dict.fromkeys(("float", "number"), (int, float)),
+    **dict.fromkeys(("bool", "boolean"), (bool,)),
+    **dict.fromkeys(("list", "array"), (list,)),
+    **dict.fromkeys(("dict", "object"), (dict,)),
+}
+"""What a ``config_schema`` calls a type → what such a value is in Python; True and False are no numbers."""
 
 _KEY = re.compile(r"[\w-]+(\.[\w-]+)*")
 
@@ -42,15 +54,16 @@ def entry_of(config: Config, *ids: str) -> tuple[str, Mapping[str, Any]]:
         >>> entry_of(Config({"plugins": {"entries": {"tldr": {"a": 1}}}}), "commands/tldr", "tldr")
         ('tldr', {'a': 1})
     """
-    entries = config.section("plugins", "entries")
+    entries = config.section(*_PLACE)
     known_as = next((name for name in ids if name in entries), ids[0])
-    return known_as, config.section("plugins", "entries", known_as)
+    return known_as, config.section(*_PLACE, known_as)
 
 
 def is_granted(entry: Mapping[str, Any], capability: object, given: Collection[str] = ()) -> bool:
     """Whether an entry grants a capability.
 
-    Its flag decides. Where that is not set, one that ``granted_capabilities`` names, or that is ``given``, is granted.
+    Its flag decides. Where that is not set, one that ``granted_capabilities`` names, or that is ``given``, is granted,
+    but for those of the ``llm`` section: the trust gate goes by their flags alone.
 
     Example:
         >>> is_granted({"granted_capabilities": ["tools.override"]}, "tools.override")
@@ -64,20 +77,10 @@ def is_granted(entry: Mapping[str, Any], capability: object, given: Collection[s
     node = entry.get(section[0]) if section else entry
     if isinstance(node, Mapping) and flag in node:
         return is_true(node[flag])
-    return capability in given or capability in _granted(entry)
-
-
-def llm_section(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An entry's ``llm`` section, in which the flags of what ``granted_capabilities`` names are set."""
-    section = entry.get("llm")
-    said = section if isinstance(section, Mapping) else {}
-    return {CAPABILITIES[name][-1]: True for name in _granted(entry) if name.startswith("llm.")} | {**said}
-
-
-def _granted(entry: Mapping[str, Any]) -> set[str]:
     names = entry.get("granted_capabilities")
     listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
-    return {name.strip().lower() for name in listed if isinstance(name, str)} & CAPABILITIES.keys()
+    granted = {name.strip().lower() for name in listed if isinstance(name, str)}
+    return not section and (capability in given or capability in granted)
 
 
 def setting_path(key: object, plugin_id: str) -> list[str]:
@@ -94,6 +97,33 @@ def setting_path(key: object, plugin_id: str) -> list[str]:
         message = f"plugin {plugin_id!r}: {key!r} is no key of its own settings, such as 'limits.daily'"
         raise PluginContractError(message, plugin=plugin_id, hint="leave out where in config.yaml they stand")
     return key.split(".")
+
+
+def setting_problems(schema: Mapping[str, Mapping[str, Any]], config: Config, *ids: str) -> list[str]:
+    """What is wrong with a plugin's settings by its ``config_schema``: the key, and what it should be.
+
+    Example:
+        >>> from hermes_core.config.settings import Config
+        >>> config = Config({"plugins": {"entries": {"acme": {"settings": {"limit": "many"}}}}})
+        >>> setting_problems({"limit": {"type": "int"}}, config, "acme")
+        ['plugins.entries.acme.settings.limit must be of type int, got str']
+    """
+    known_as, _ = entry_of(config, *ids)
+    now, before = (config.section(*_PLACE, known_as, name) for name in SETTINGS)
+    settings = {**before, **now}
+    problems = []
+    for key, field in schema.items():
+        kind = field.get("type")
+        known = SETTING_TYPES.get(kind) if isinstance(kind, str) else None
+        value = settings.get(key)
+        if value is None:
+            problem = "is missing" if is_true(field.get("required")) and field.get("default") is None else ""
+        else:
+            fits = not known or (isinstance(value, known) and (bool in known or not isinstance(value, bool)))
+            problem = "" if fits else f"must be of type {kind}, got {type(value).__name__}"
+        if problem:
+            problems.append(f"{'.'.join(_PLACE)}.{known_as}.{SETTINGS[0]}.{key} {problem}")
+    return problems
 
 
 def json_copy(value: object, key: str, plugin_id: str) -> Any:

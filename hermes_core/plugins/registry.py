@@ -18,6 +18,7 @@ from hermes_core.plugins.context import HostServices, PluginContext
 from hermes_core.plugins.contract import check_contract
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import trace, warn_once
+from hermes_core.plugins.entries import setting_problems
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
@@ -300,6 +301,10 @@ class PluginRegistry:
 
     def _load(self, plugin: Plugin) -> None:
         context = self.context(plugin)
+        schema = plugin.manifest.config_schema
+        if schema:
+            for problem in setting_problems(schema, self._services.config(), plugin.key, plugin.name):
+                warn_once("config.yaml: %s", problem)
         with leaving_nothing_on_failure(plugin), running(context):
             take_up(import_target(plugin, context), context)
             self._commit(plugin, context)

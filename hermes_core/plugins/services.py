@@ -98,7 +98,7 @@ class PluginServices:
             value = Config(entry).get(section, *parts, default=_NOTHING)
             if value is not _NOTHING:
                 return deepcopy(value)
-        schema: Mapping[str, Any] = getattr(self.manifest.manifest, "config_schema", {})
+        schema = self.manifest.manifest.config_schema
         declared = schema[key].get("default") if key in schema else None
         return default if declared is None else deepcopy(declared)
 

@@ -1,11 +1,10 @@
 """What an operator sets for one plugin: its own settings, read and written, and what it is granted."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from hermes_core.config.settings import merge
 from hermes_core.errors import ConfigError, PluginContractError, PluginLlmTrustError
+from hermes_core.plugins.manifest import Manifest
 from hermes_core.testing import FakeProvider
 
 WRITTEN = """\
@@ -94,7 +93,7 @@ def test_a_default_may_be_declared(ctx, key, value):
         "limits.weekly": {"default": {"a": []}},
         "size": {"type": "integer", "required": True, "default": None},
     }
-    acme.manifest.manifest = SimpleNamespace(name="acme", config_schema=schema)
+    acme.manifest.manifest = Manifest(name="acme", config_schema=schema)
     assert acme.get_config(key, "default") == value
     assert acme.get_config("limits.weekly") is not schema["limits.weekly"]["default"]
 
@@ -273,6 +272,36 @@ def test_a_home_that_cannot_be_written_is_an_error(as_nobody):
     )
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        pytest.param({"type": "int"}, 5, "", id="a number where one is wanted"),
+        pytest.param({"type": "int"}, "5", "must be of type int, got str", id="a text where a number is wanted"),
+        pytest.param({"type": "integer"}, True, "must be of type integer, got bool", id="a switch is no number"),
+        pytest.param({"type": "float"}, 5, "", id="a whole number is a number"),
+        pytest.param({"type": "float"}, False, "must be of type float, got bool", id="a switch is no fraction"),
+        pytest.param({"type": "boolean"}, True, "", id="a switch where one is wanted"),
+        pytest.param({"type": "boolean"}, 1, "must be of type boolean, got int", id="a number is no switch"),
+        pytest.param({"type": "secret"}, "x", "", id="a secret is a text"),
+        pytest.param({"type": "array"}, ["x"], "", id="a list by its other name"),
+        pytest.param({"type": "object"}, ["x"], "must be of type object, got list", id="a list is no mapping"),
+        pytest.param({"type": "starship"}, 5, "", id="a type nobody knows"),
+        pytest.param({"type": ["int"]}, 5, "", id="a type that is no text"),
+        pytest.param({"required": True}, None, "is missing", id="one that is required"),
+        pytest.param({"required": True, "default": 1}, None, "", id="one that is required, with a default"),
+        pytest.param({}, None, "", id="one that is not required"),
+    ],
+)
+def test_settings_are_held_against_the_schema(home, load_host, caplog, field, value, problem):
+    """Loading a plugin warns of each setting that is not what its ``config_schema`` says, by its key; it loads."""
+    home.plugin("acme", "def register(ctx): pass", name="acme", config_schema={"limit": field})
+    settings = {} if value is None else {"limit": value}
+    config = {"plugins": {"enabled": ["acme"], "entries": {"acme": {"settings": settings}}}}
+    assert load_host(config=config).reload("acme").state == "loaded"
+    said = f"plugins.entries.acme.settings.limit {problem}"
+    assert bool(problem) == any(said in record.getMessage() for record in caplog.records)
+
+
 CAPABILITIES = {
     "tools.override": {"allow_tool_override": True},
     "llm.provider_override": {"llm": {"allow_provider_override": True}},
@@ -298,8 +327,9 @@ def granted(home, load_host):
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_a_capability_is_granted_by_name_or_by_flag(granted, capability):
-    """Each capability may be listed, or switched on by its own key; either grants it alone."""
-    assert granted({"granted_capabilities": [capability]}) == {capability}
+    """Each capability may be switched on by its own key, or listed where it is none of the trust gate's."""
+    listed = set() if capability.startswith("llm.") else {capability}
+    assert granted({"granted_capabilities": [capability]}) == listed
     assert granted(CAPABILITIES[capability]) == {capability}
 
 
@@ -319,10 +349,9 @@ def test_a_capability_is_granted_by_name_or_by_flag(granted, capability):
             {"granted_capabilities": ["tools.override"], "allow_tool_override": False}, set(), id="a flag that denies"
         ),
         pytest.param(
-            {"granted_capabilities": ["llm.model_override"], "llm": {"allow_model_override": None}},
-            set(),
-            id="an empty flag",
+            {"granted_capabilities": ["tools.override"], "allow_tool_override": None}, set(), id="an empty flag"
         ),
+        pytest.param({"granted_capabilities": ["llm.model_override"]}, set(), id="the trust gate goes by flags"),
         pytest.param({"": True}, set(), id="a key without a name"),
         pytest.param([], set(), id="an entry that is a list"),
     ],
@@ -362,10 +391,10 @@ def test_nothing_is_granted_while_the_file_is_broken(home, load_host):
 @pytest.mark.parametrize(
     ("entry", "opens"),
     [
-        pytest.param({"granted_capabilities": ["llm.model_override"]}, True, id="granted by name"),
-        pytest.param({"granted_capabilities": ["llm.provider_override"]}, False, id="another one granted"),
+        pytest.param({"llm": {"allow_model_override": True}}, True, id="granted by its flag"),
+        pytest.param({"granted_capabilities": ["llm.model_override"]}, False, id="named in the list alone"),
         pytest.param(
-            {"granted_capabilities": ["llm.model_override"], "llm": {"allowed_models": ["b"]}},
+            {"llm": {"allow_model_override": True, "allowed_models": ["b"]}},
             False,
             id="not this model",
         ),
@@ -377,7 +406,7 @@ def test_nothing_is_granted_while_the_file_is_broken(home, load_host):
     ],
 )
 def test_a_capability_is_what_the_gate_goes_by(home, load_host, entry, opens):
-    """A model override that is granted by name is let through by ``ctx.llm``, within the allowlist; no other is."""
+    """A model override is let through by its flag, within the allowlist; a list of capabilities opens nothing."""
     home.plugin("acme", "", name="acme")
     with FakeProvider() as server:
         ctx = load_host(config=merge(server.config, {"plugins": {"entries": {"acme": entry}}})).context("acme")
