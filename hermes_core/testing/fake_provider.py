@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from hermes_core.types.wire import merged_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +36,32 @@ class ReceivedRequest:
     body: Any = None
 
 
+class Reply(NamedTuple):
+    """What the server does about one request.
+
+    Attributes:
+        status: The status of its answer; with 0 there is none, and the connection is broken off.
+        headers: More headers, or others than the usual ones.
+        body: A string or bytes as they are, all else as JSON.
+        delay: Seconds before it answers at all.
+        drip: Seconds before each byte of the body.
+        cut: How many bytes of the body are sent before the connection is broken off; None for all, and no break.
+
+    Example:
+        >>> Reply(503, {"Retry-After": "1"}, "busy").status
+        503
+    """
+
+    status: int = 200
+    headers: Mapping[str, str] = MappingProxyType({})
+    body: Any = ""
+    delay: float = 0.0
+    drip: float = 0.0
+    cut: int | None = None
+
+
 class FakeProvider:
-    """An OpenAI-compatible server; it answers ``pong`` until told otherwise.
+    """An OpenAI-compatible server; it answers ``pong`` until told otherwise, and fails when told to.
 
     Attributes:
         base_url: Its address, with ``/v1``.
@@ -49,7 +80,7 @@ class FakeProvider:
         self.requests: list[ReceivedRequest] = []
         self.models = ["fake-model"]
         self._text = "pong"
-        self._queue: deque[tuple[int, dict[str, str], Any]] = deque()
+        self._queue: deque[Reply] = deque()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.provider = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -74,18 +105,35 @@ class FakeProvider:
         for text in texts:
             self.queue_response(completion_body(text))
 
-    def queue_response(self, body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> None:
-        """Answer the next request with a body of your own: a string as it is, all else as JSON."""
-        self._queue.append((status, headers or {}, body))
+    def queue_response(
+        self,
+        body: Any,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        delay: float = 0.0,
+        drip: float = 0.0,
+        cut: int | None = None,
+    ) -> None:
+        """Answer the next request in a way of your own; the arguments are the fields of ``Reply``.
 
-    def next_response(self, request: ReceivedRequest) -> tuple[int, dict[str, str], Any]:
-        """Status, headers and body for a request; override it to answer by what was asked."""
+        Example:
+            >>> server = FakeProvider()
+            >>> server.queue_response({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "2"})
+            >>> server.queue_response("<html>maintenance</html>", headers={"Content-Type": "text/html"})
+            >>> server.queue_response(completion_body("pong"), cut=20)  # half an answer, then a reset connection
+        """
+        self._queue.append(Reply(status, headers or {}, body, delay, drip, cut))
+
+    def next_response(self, request: ReceivedRequest) -> Reply:
+        """What to do about a request; override it to answer by what was asked."""
         if self._queue:
             return self._queue.popleft()
         if request.method == "GET":
-            return 200, {}, {"object": "list", "data": [{"id": model, "object": "model"} for model in self.models]}
+            models = [{"id": model, "object": "model"} for model in self.models]
+            return Reply(body={"object": "list", "data": models})
         model = request.body.get("model", "") if isinstance(request.body, dict) else ""
-        return 200, {}, completion_body(self._text, model=model)
+        return Reply(body=completion_body(self._text, model=model))
 
 
 def completion_body(text: str, *, model: str = "fake-model") -> dict[str, Any]:
@@ -137,11 +185,28 @@ class _Handler(BaseHTTPRequestHandler):
         )
         provider = self.server.provider
         provider.requests.append(request)
-        status, headers, answer = provider.next_response(request)
-        content = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
-        self.send_response(status)
+        reply = provider.next_response(request)
+        body = reply.body if isinstance(reply.body, bytes | str) else json.dumps(reply.body)
+        content = body.encode() if isinstance(body, str) else body
+        time.sleep(reply.delay)
+        if not reply.status:
+            self._break_off()
+            return
+        self.send_response(reply.status)
         usual = {"Content-Type": "application/json"}
-        for name, value in merged_headers(usual, headers, {"Content-Length": str(len(content))}).items():
+        for name, value in merged_headers(usual, reply.headers, {"Content-Length": str(len(content))}).items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        step = 1 if reply.drip else max(len(content), 1)
+        for at in range(0, len(content[: reply.cut]), step):
+            time.sleep(reply.drip)
+            self.wfile.write(content[: reply.cut][at : at + step])
+        if reply.cut is not None:
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """End the connection as a dying server does: with a reset."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True

@@ -125,6 +125,32 @@ def test_a_subclass_answers_by_what_was_asked():
         assert host.llm("p").complete([{"role": "user", "content": "polly"}]).text == "polly"
 
 
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        pytest.param({"status": 0}, "RemoteProtocolError|ReadError", id="no answer at all"),
+        pytest.param({"cut": 0}, "RemoteProtocolError|ReadError", id="a status, and no body"),
+        pytest.param({"cut": 5}, "RemoteProtocolError|ReadError", id="half a body"),
+        pytest.param({"drip": 0.2}, "ReadTimeout|TimeoutError", id="a body that drips"),
+        pytest.param({"delay": 2.0}, "ReadTimeout", id="an answer that is late"),
+    ],
+)
+def test_it_fails_when_told_to(server, client, fault, error):
+    """One request fails in the way that was queued; the next one is answered as usual."""
+    server.queue_response({"some": "body"}, **fault)
+    with pytest.raises(httpx.HTTPError) as caught:
+        client.post("chat/completions", json={}, timeout=0.1)
+    assert type(caught.value).__name__ in error.split("|")
+    assert client.post("chat/completions", json={}).status_code == 200
+
+
+def test_a_body_may_be_bytes(server, client):
+    """Bytes are sent as they are, under whatever content type they are given."""
+    server.queue_response(b"\xff\xfe", headers={"Content-Type": "application/octet-stream"})
+    answer = client.post("chat/completions", json={})
+    assert (answer.content, answer.headers["content-type"]) == (b"\xff\xfe", "application/octet-stream")
+
+
 def test_its_config_makes_a_host_use_it(server):
     """``Host.load(config=server.config)`` is all that a test needs, in both ways."""
     with Host.load(config=server.config) as host:

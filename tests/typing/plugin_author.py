@@ -33,7 +33,7 @@ from hermes_core import (
     StructuredOutputError,
     hookimpl,
 )
-from hermes_core.testing import FakeProvider, ReceivedRequest
+from hermes_core.testing import FakeProvider, ReceivedRequest, Reply
 
 SCHEMA = {"type": "object", "properties": {"urgency": {"type": "number"}}, "required": ["urgency"]}
 
@@ -165,7 +165,7 @@ def hermes_api_modes() -> Iterable[ApiMode]:
 class Parrot(FakeProvider):
     """A server that says what it hears."""
 
-    def next_response(self, request: ReceivedRequest) -> tuple[int, dict[str, str], Any]:
+    def next_response(self, request: ReceivedRequest) -> Reply:
         self.answer(str(request.body))
         return super().next_response(request)
 
