@@ -48,6 +48,7 @@ class Request(NamedTuple):
         build: Makes the call, after the gate; raises ValueError for a malformed block.
         wants_json: Whether the answer is to be parsed.
         schema: What the parsed answer must match, or None.
+        convert: Turns the parsed answer into an instance: that and ``[]``, or itself and what is wrong with it.
         schema_name: For the audit.
     """
 
@@ -57,6 +58,7 @@ class Request(NamedTuple):
     build: Callable[[], LlmCall]
     wants_json: bool = False
     schema: Any = None
+    convert: Callable[[Any], tuple[Any, list[str]]] | None = None
     schema_name: str = ""
 
     @property
@@ -231,6 +233,8 @@ class LlmEngine:
         except NotJsonError:
             return result
         found = violations(result.parsed, request.schema) if request.schema is not None else []
+        if request.convert is not None and not found:
+            result.parsed, found = request.convert(result.parsed)
         if found:
             shown = "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
             message = f"{request.method}: the answer did not match the schema: {shown}"
