@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hermes_core.llm.engine import Engine
+    from hermes_core.llm.injected import AsyncCaller, PolicyLoader, SyncCaller
     from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmInput, PluginLlmStructuredResult, T
 
 
@@ -23,7 +24,8 @@ class PluginLlm:
     """The supported way for a plugin to make a model call.
 
     The host chooses provider and model (what the user is using), holds the credentials, and writes one
-    audit line per call. Arguments of all four methods:
+    audit line per call. A test may have functions answer instead: ``make_plugin_llm_for_test``.
+    Arguments of all four methods:
 
     Args:
         messages: The conversation, ``[{"role": "user", "content": "…"}]``.
@@ -57,7 +59,19 @@ class PluginLlm:
         'pong'
     """
 
-    def __init__(self, plugin_id: str, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        plugin_id: str,
+        engine: Engine | None = None,
+        *,
+        policy_loader: PolicyLoader | None = None,
+        sync_caller: SyncCaller | None = None,
+        async_caller: AsyncCaller | None = None,
+    ) -> None:
+        if engine is None and (policy_loader or sync_caller or async_caller):
+            from hermes_core.llm.injected import InjectedEngine
+
+            engine = InjectedEngine(policy_loader, sync_caller, async_caller)
         self._plugin_id = plugin_id
         self._given_engine = engine
 

@@ -167,7 +167,7 @@ class LlmEngine:
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
             )
-            return self._result(request, answer, line)
+            return self.result(request, answer, line)
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
@@ -201,7 +201,9 @@ class LlmEngine:
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
 
-    def _result(self, request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
+    @staticmethod
+    def result(request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
+        """What the plugin gets for an answer; the rest of the audit line is filled in."""
         route = line.attempts[-1]
         usage = answer.usage
         line.provider, line.model = answer.provider or route.provider, answer.model or route.model
