@@ -150,6 +150,8 @@ def _as_json(value: Any) -> Any:
     """A response as the JSON it stands for; an object is a mapping of its public attributes."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
+    if hasattr(value, "model_dump"):  # as the classes of OpenAI's own client
+        value = value.model_dump()
     if isinstance(value, Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

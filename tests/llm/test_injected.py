@@ -7,6 +7,7 @@ import logging
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import pydantic
 import pytest
 
 from hermes_core import HermesError, PluginLlm, PluginLlmTrustError, StructuredOutputError
@@ -159,6 +160,14 @@ class Slotted:
         self.choices = [{"message": Message("pong")}]
 
 
+class Dumped(pydantic.BaseModel):
+    """A response as OpenAI's own client makes it."""
+
+    model: str = "fake-1"
+    choices: list[dict[str, Message]] = [{"message": Message("pong")}]
+    usage: dict[str, object] = USAGE
+
+
 RESPONSES = {
     "mapping": response("pong"),
     "namespaces": SimpleNamespace(
@@ -168,6 +177,7 @@ RESPONSES = {
     ),
     "object": Response(),
     "slots": Slotted(),
+    "pydantic-model": Dumped(),
 }  # fmt: skip
 
 
