@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from hermes_core.config.truth import is_number
-from hermes_core.llm.images import checked_url, data_url
+from hermes_core.llm.image_input import checked_url, data_url
 from hermes_core.types.llm import PluginLlmImageInput, PluginLlmTextInput
 
 JSON_ONLY = "Answer with exactly one JSON value of the requested shape: no explanation, no code fence."

@@ -1,15 +1,17 @@
-"""Images on their way to a provider: how large one may be, of what type, and where its address may lead.
+"""Images as plugins hand them in: how large one may be, of what type, and where its address may lead.
 
-The provider fetches an address, not this host, so no name server is asked: a name that leads to a private
-address cannot be told from any other.
+An address may be fetched by the provider, so no name server is asked: a name that leads to a private address
+cannot be told from any other here.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, ip_address
 from urllib.parse import unquote, urlsplit
+
+from hermes_core.types.address import is_public
 
 MAX_IMAGE_BYTES = 20 * 2**20
 """The largest image, in bytes as they are before base64."""
@@ -28,8 +30,6 @@ _PRIVATE_NAMES = frozenset("localhost localdomain local internal intranet privat
 """Last parts of names that lead nowhere on the internet: RFC 6761, RFC 6762 appendix G, RFC 8375."""
 _OF_CLOUDS = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
 """Addresses of clouds' own services that Python takes for public ones, or did so in some version."""
-
-_UNICAST = IPv6Network("2000::/3")
 
 
 def data_url(place: str, data: object, mime_type: object) -> str:
@@ -74,7 +74,7 @@ def checked_url(place: str, url: object) -> str:
         raise ValueError(f"{place}: an image url must be an address like https://example.com/picture.png")
     if "@" in parts.netloc:
         raise ValueError(f"{place}: an image url may hold no login; give the image's bytes as data instead")
-    if not is_public(host):
+    if not is_public_host(host):
         raise ValueError(
             f"{place}: an image url must lead to a public host, and {host!r:.100} is none; "
             "give the image's bytes as data instead"
@@ -82,14 +82,13 @@ def checked_url(place: str, url: object) -> str:
     return url
 
 
-def is_public(host: str) -> bool:
+def is_public_host(host: str) -> bool:
     """Whether a URL's host may be one on the internet, told by its spelling alone.
 
-    An address counts in its usual form only: no decimal, octal or hexadecimal number for one, and no IPv4
-    address inside an IPv6 one.
+    An address counts in its usual form only: no decimal, octal or hexadecimal number is one.
 
     Example:
-        >>> [is_public(host) for host in ("example.com", "8.8.8.8", "10.0.0.1", "2130706433", "localhost")]
+        >>> [is_public_host(host) for host in ("example.com", "9.9.9.9", "10.0.0.1", "2130706433", "localhost")]
         [True, True, False, False, False]
     """
     name = unquote(host)
@@ -104,9 +103,7 @@ def is_public(host: str) -> bool:
     except ValueError:
         *before, last = name.split(".")
         return bool(before and _NAME.fullmatch(name)) and last not in _PRIVATE_NAMES and not _NUMBER.match(last)
-    if isinstance(address, IPv6Address) and (address not in _UNICAST or address.sixtofour or address.teredo):
-        return False
-    return address.is_global and not address.is_multicast and not any(address in network for network in _OF_CLOUDS)
+    return is_public(name) and not any(address in network for network in _OF_CLOUDS)
 
 
 def _checked_data_url(place: str, url: str) -> str:
