@@ -74,8 +74,6 @@ def _resolved(place: str, annotation: object, owner: type) -> Any:
     names = {**module, owner.__name__: owner}  # a class inside a function may still mention itself
     try:
         return typing.get_type_hints(holder, dict(vars(owner)), names, include_extras=True)["it"]
-    except RecursionError:
-        raise
     except Exception as error:
         hint = "define what it mentions at the top of the module"
         raise UnsupportedError(f"{place} has a type that cannot be looked up ({describe(error)}); {hint}") from error

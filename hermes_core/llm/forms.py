@@ -68,30 +68,28 @@ class Reader:
 
     def __init__(self) -> None:
         self._names: dict[type, str] = {}
-        self._forms: dict[type, _Form] = {}
+        self._makes: dict[type, Callable[[Any], Any]] = {}
         self._defs: dict[str, Any] = {}
 
     def root(self, cls: type) -> tuple[dict[str, Any], Callable[[Any], Any]]:
         """The schema of the class, which is an object and no reference, as some servers demand; and the way back."""
-        try:
-            form = self._fields(cls)
-            while ahead := [other for other in self._names if other not in self._forms]:
-                for other in ahead:
-                    self._forms[other] = self._fields(other)
-                    self._defs[self._names[other]] = self._forms[other].schema
-        except RecursionError:
-            raise UnsupportedError(f"{cls.__name__} mentions a type that goes on for ever") from None
-        schema = {**form.schema, "$defs": self._defs} if self._defs else form.schema
-        return schema, form.make or dict
+        schema, make = self._fields(cls)
+        while ahead := [other for other in self._names if other not in self._makes]:
+            for other in ahead:
+                self._defs[self._names[other]], self._makes[other] = self._fields(other)
+        return {**schema, "$defs": self._defs} if self._defs else schema, make
 
-    def _fields(self, cls: type) -> _Form:
+    def _fields(self, cls: type) -> tuple[dict[str, Any], Callable[[Any], Any]]:
         """A class by its fields; others in a value are passed over."""
         makes: dict[str, Callable[[Any], Any] | None] = {}
         schema: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
         if text := documentation(cls):
             schema["description"] = text
         for name, field in declared(cls).items():
-            form = self._form(field.hint, f"{cls.__name__}.{name}")
+            try:
+                form = self._form(field.hint, f"{cls.__name__}.{name}")
+            except RecursionError:
+                raise UnsupportedError(f"{cls.__name__}.{name} has a type that goes on for ever") from None
             schema["properties"][name] = {**form.schema, **field.default}
             makes[name] = form.make
             if field.required:
@@ -108,7 +106,7 @@ class Reader:
                     raise RefusedError(f"{cls.__name__}.{name}: {describe(error)}") from error
             return cls(**made)
 
-        return _Form(schema, make, cls)
+        return schema, make
 
     def _form(self, hint: Any, place: str) -> _Form:
         origin, args = get_origin(hint), get_args(hint)
@@ -170,7 +168,7 @@ class Reader:
         """How many fields of a value a class would pass over: the fewer, the likelier it is meant."""
         if form.cls is None:
             return 0
-        return len(value.keys() - self._forms[form.cls].schema["properties"].keys())
+        return len(value.keys() - self._defs[self._names[form.cls]]["properties"].keys())
 
     def _tuple(self, args: tuple[Any, ...], place: str) -> _Form:
         if not args or args[-1] is Ellipsis:
@@ -205,7 +203,11 @@ class Reader:
         if cls not in self._names:
             same = [name for name in self._names.values() if name.partition("-")[0] == cls.__name__]
             self._names[cls] = f"{cls.__name__}-{len(same) + 1}" if same else cls.__name__
-        return _Form({"$ref": f"#/$defs/{self._names[cls]}"}, lambda value: _made(self._forms[cls].make, value), cls)
+
+        def make(value: Any) -> Any:
+            return self._makes[cls](value)  # known once every class has been read
+
+        return _Form({"$ref": f"#/$defs/{self._names[cls]}"}, make, cls)
 
 
 def _made(make: Callable[[Any], Any] | None, value: Any) -> Any:

@@ -60,11 +60,10 @@ def checked_url(place: str, url: object) -> str:
         ValueError: Its scheme is another, it holds a login, its host is no public one, or it is a ``data:``
             URL without an image, or with too large a one.
     """
-    scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
-    if isinstance(url, str) and scheme == "data" and url[:11].lower() == "data:image/":
-        return _checked_data_url(place, url)
-    if not isinstance(url, str) or scheme not in ("https", "http") or url[len(scheme) : len(scheme) + 3] != "://":
+    if not isinstance(url, str) or not url[:11].lower().startswith(("https://", "http://", "data:image/")):
         raise ValueError(f"{place}: an image url must start with https://, http:// or data:image/")
+    if url[:5].lower() == "data:":
+        return _checked_data_url(place, url)
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
