@@ -3,6 +3,7 @@
 from hermes_core.compat import hosts as _hosts  # noqa: F401 - makes the default host known
 from hermes_core.errors import PluginLlmTrustError
 from hermes_core.llm.client import PluginLlm
+from hermes_core.llm.injected import make_plugin_llm_for_test
 from hermes_core.types.llm import (
     PluginLlmCompleteResult,
     PluginLlmImageInput,
@@ -21,4 +22,5 @@ __all__ = [
     "PluginLlmTextInput",
     "PluginLlmTrustError",
     "PluginLlmUsage",
+    "make_plugin_llm_for_test",
 ]

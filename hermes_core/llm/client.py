@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_core.llm import messages as write
@@ -12,23 +13,26 @@ from hermes_core.plugins import current
 from hermes_core.types.call import LlmCall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from hermes_core.llm.engine import Engine
-    from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmInput, PluginLlmStructuredResult
+    from hermes_core.llm.injected import AsyncCaller, PolicyLoader, SyncCaller
+    from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmInput, PluginLlmStructuredResult, T
 
 
 class PluginLlm:
     """The supported way for a plugin to make a model call.
 
     The host chooses provider and model (what the user is using), holds the credentials, and writes one
-    audit line per call. Arguments of all four methods:
+    audit line per call. A test may have functions answer instead: ``make_plugin_llm_for_test``.
+    Arguments of all four methods:
 
     Args:
         messages: The conversation, ``[{"role": "user", "content": "…"}]``.
         instructions: What to do with ``input``.
         input: Text and image blocks; see ``PluginLlmInput``.
-        json_schema: What the answer must match; any JSON schema.
+        json_schema: What the answer must match: any JSON schema, or a class (a dataclass, a TypedDict, a
+            pydantic model) whose instance ``parsed`` then is.
         json_mode: Ask for JSON without a schema.
         schema_name: Shown to the model and in the audit.
         system_prompt: Added before the instructions, as a system message.
@@ -55,7 +59,19 @@ class PluginLlm:
         'pong'
     """
 
-    def __init__(self, plugin_id: str, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        plugin_id: str,
+        engine: Engine | None = None,
+        *,
+        policy_loader: PolicyLoader | None = None,
+        sync_caller: SyncCaller | None = None,
+        async_caller: AsyncCaller | None = None,
+    ) -> None:
+        if engine is None and (policy_loader or sync_caller or async_caller):
+            from hermes_core.llm.injected import InjectedEngine
+
+            engine = InjectedEngine(policy_loader, sync_caller, async_caller)
         self._plugin_id = plugin_id
         self._given_engine = engine
 
@@ -104,7 +120,7 @@ class PluginLlm:
         *,
         instructions: str,
         input: Sequence[PluginLlmInput],  # noqa: A002 - the published name of the argument
-        json_schema: Mapping[str, Any] | bool | None = None,
+        json_schema: type[T] | Mapping[str, Any] | bool | None = None,
         json_mode: bool = False,
         schema_name: str | None = None,
         system_prompt: str | None = None,
@@ -116,17 +132,17 @@ class PluginLlm:
         agent_id: str | None = None,
         profile: str | None = None,
         purpose: str | None = None,
-    ) -> PluginLlmStructuredResult:
+    ) -> PluginLlmStructuredResult[T]:
         """Get a typed answer."""
         request = self._structured("complete_structured", **_arguments(locals()))
-        return cast("PluginLlmStructuredResult", self._engine.answer(self._plugin_id, request))
+        return cast("PluginLlmStructuredResult[T]", self._engine.answer(self._plugin_id, request))
 
     async def acomplete_structured(
         self,
         *,
         instructions: str,
         input: Sequence[PluginLlmInput],  # noqa: A002 - the published name of the argument
-        json_schema: Mapping[str, Any] | bool | None = None,
+        json_schema: type[T] | Mapping[str, Any] | bool | None = None,
         json_mode: bool = False,
         schema_name: str | None = None,
         system_prompt: str | None = None,
@@ -138,13 +154,13 @@ class PluginLlm:
         agent_id: str | None = None,
         profile: str | None = None,
         purpose: str | None = None,
-    ) -> PluginLlmStructuredResult:
+    ) -> PluginLlmStructuredResult[T]:
         """Get a typed answer."""
         request = self._structured("acomplete_structured", **_arguments(locals()))
-        return cast("PluginLlmStructuredResult", await self._engine.aanswer(self._plugin_id, request))
+        return cast("PluginLlmStructuredResult[T]", await self._engine.aanswer(self._plugin_id, request))
 
-    def _chat(self, method: str, *, messages: Any, **rest: Any) -> Request:
-        return self._request(method, rest, lambda: {"messages": write.check_messages(method, messages)}, lambda: None)
+    def _chat(self, method: str, *, messages: Any, **options: Any) -> Request:
+        return self._request(method, options, lambda: {"messages": write.check_messages(method, messages)})
 
     def _structured(
         self,
@@ -153,42 +169,63 @@ class PluginLlm:
         instructions: Any,
         input: Any,  # noqa: A002 - the published name of the argument
         json_schema: Any,
-        json_mode: bool,
-        schema_name: str | None,
-        system_prompt: str | None,
-        **rest: Any,
+        **options: Any,
     ) -> Request:
-        wants_json = json_mode or json_schema is not None
+        json_mode, schema_name, system_prompt = (
+            options[name] for name in ("json_mode", "schema_name", "system_prompt")
+        )
+        wants_json = json_mode is True or json_schema is not None
+        schema = dict(json_schema) if isinstance(json_schema, Mapping) else json_schema
+        convert, judges, problem = None, False, ""
+        if isinstance(json_schema, type):
+            from hermes_core.llm.typed import wanted
 
-        def check() -> None:
-            write.check_request(method, instructions, input, schema_name=schema_name, system_prompt=system_prompt)
+            schema, convert, judges, problem = wanted(json_schema)
 
         def build() -> dict[str, Any]:
-            if json_schema is not None:
-                check_schema(method, json_schema)
+            if problem:
+                raise ValueError(f"{method}: json_schema: {problem}")
+            if schema is not None:
+                check_schema(method, schema)
             return {
                 "messages": write.structured_messages(
                     method, instructions, input, system_prompt, wants_json=wants_json
                 ),
-                "schema_prompt": write.schema_prompt(json_schema, schema_name),
-                "response_format": write.response_format(json_schema, schema_name, json_mode=json_mode),
+                "schema_prompt": write.schema_prompt(schema, schema_name),
+                "response_format": write.response_format(schema, schema_name, json_mode=json_mode),
             }
 
         return self._request(
-            method, rest, build, check, wants_json=wants_json, schema=json_schema, schema_name=schema_name or ""
+            method,
+            options,
+            build,
+            lambda: write.check_request(method, instructions, input),
+            wants_json=wants_json,
+            schema=None if judges else schema,
+            convert=convert,
+            schema_name=schema_name if isinstance(schema_name, str) else "",
         )
 
-    def _request(self, method: str, rest: dict[str, Any], build: Any, check: Any, **structured: Any) -> Request:
-        asked = {name: rest.pop(name) for name in Overrides._fields}
-        purpose = str(rest.pop("purpose") or "")
+    def _request(
+        self,
+        method: str,
+        options: dict[str, Any],
+        build: Callable[[], dict[str, Any]],
+        check: Callable[[], None] = lambda: None,
+        **structured: Any,
+    ) -> Request:
+        """A request whose arguments are looked at when the lane asks: ``check`` before the gate, all else after it."""
+        asked = {name: options.pop(name) for name in Overrides._fields}
+        purpose = options["purpose"] if isinstance(options["purpose"], str) else ""
 
         def read() -> Overrides:
             check()
-            return read_overrides(**asked)
+            return read_overrides(method, **asked)
 
         def call() -> LlmCall:
-            write.check_sampling(method, **rest)
-            return LlmCall(plugin_id=self._plugin_id, method=method, purpose=purpose, **rest, **build())
+            write.check_options(method, **options)
+            sampling = {name: options[name] for name in ("temperature", "max_tokens", "timeout")}
+            return LlmCall(plugin_id=self._plugin_id, method=method, purpose=purpose, **sampling, **build())
 
         return Request(method=method, purpose=purpose, read=read, build=call, **structured)
 

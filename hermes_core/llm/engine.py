@@ -48,6 +48,7 @@ class Request(NamedTuple):
         build: Makes the call, after the gate; raises ValueError for a malformed block.
         wants_json: Whether the answer is to be parsed.
         schema: What the parsed answer must match, or None.
+        convert: Turns the parsed answer into an instance: that and ``[]``, or itself and what is wrong with it.
         schema_name: For the audit.
     """
 
@@ -57,6 +58,7 @@ class Request(NamedTuple):
     build: Callable[[], LlmCall]
     wants_json: bool = False
     schema: Any = None
+    convert: Callable[[Any], tuple[Any, list[str]]] | None = None
     schema_name: str = ""
 
     @property
@@ -165,7 +167,7 @@ class LlmEngine:
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
             )
-            return self._result(request, answer, line)
+            return self.result(request, answer, line)
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
@@ -199,7 +201,9 @@ class LlmEngine:
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
 
-    def _result(self, request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
+    @staticmethod
+    def result(request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
+        """What the plugin gets for an answer; the rest of the audit line is filled in."""
         route = line.attempts[-1]
         usage = answer.usage
         line.provider, line.model = answer.provider or route.provider, answer.model or route.model
@@ -231,6 +235,8 @@ class LlmEngine:
         except NotJsonError:
             return result
         found = violations(result.parsed, request.schema) if request.schema is not None else []
+        if request.convert is not None and not found:
+            result.parsed, found = request.convert(result.parsed)
         if found:
             shown = "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
             message = f"{request.method}: the answer did not match the schema: {shown}"

@@ -2,67 +2,68 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from hermes_core.config.truth import is_number
+from hermes_core.llm.image_input import checked_url, data_url
 from hermes_core.types.llm import PluginLlmImageInput, PluginLlmTextInput
 
 JSON_ONLY = "Answer with exactly one JSON value of the requested shape: no explanation, no code fence."
 
-_MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
 _WIRE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def check_sampling(method: str, *, temperature: object, max_tokens: object, timeout: object) -> None:
-    """Refuse numbers no provider could use, before anything is sent.
+def check_options(
+    method: str, *, temperature: object, max_tokens: object, timeout: object, json_mode: object = None, **texts: object
+) -> None:
+    """Refuse options that no provider could use, before anything is sent; None stands for each one's default.
 
     Raises:
         ValueError: Names the method, the argument and what it accepts.
     """
     if temperature is not None and not (is_number(temperature) and 0 <= temperature <= 2):
-        raise _refused(method, "temperature", "a number from 0 to 2", temperature)
+        raise _refused(f"{method}: temperature", "a number from 0 to 2", temperature)
     if max_tokens is not None and not (isinstance(max_tokens, int) and is_number(max_tokens) and max_tokens >= 1):
-        raise _refused(method, "max_tokens", "a whole number of tokens, 1 or more", max_tokens)
+        raise _refused(f"{method}: max_tokens", "a whole number of tokens, 1 or more", max_tokens)
     if timeout is not None and not (is_number(timeout) and timeout > 0):
-        raise _refused(method, "timeout", "a number of seconds above 0", timeout)
+        raise _refused(f"{method}: timeout", "a number of seconds above 0", timeout)
+    if json_mode is not None and not isinstance(json_mode, bool):
+        raise _refused(f"{method}: json_mode", "True or False", json_mode)
+    for argument, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise _refused(f"{method}: {argument}", "text", value)
 
 
 def check_messages(method: str, messages: object) -> tuple[dict[str, Any], ...]:
     """A copy of a conversation; the caller's own list is never changed.
 
     Raises:
-        ValueError: It is no list of messages with a role.
+        ValueError: It is no list of messages with a role, or holds an image that is not sent.
     """
-    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes) and messages:
-        copied = tuple(dict(message) for message in messages if isinstance(message, Mapping))
-        if len(copied) == len(messages) and all(isinstance(message.get("role"), str) for message in copied):
-            _check_json(method, "messages", copied)
-            return copied
-    raise _refused(method, "messages", 'a list like [{"role": "user", "content": "…"}]', messages)
+    place = f"{method}: messages"
+    if not _is_list(messages) or not messages:
+        raise _refused(place, 'a list like [{"role": "user", "content": "…"}]', messages)
+    copied = tuple(_message(f"{place}[{number}]", message) for number, message in enumerate(messages))
+    try:
+        json.dumps(copied)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{place} must hold what JSON can, got {error}") from error
+    return copied
 
 
-def check_request(method: str, instructions: object, inputs: object, **texts: object) -> None:
+def check_request(method: str, instructions: object, inputs: object) -> None:
     """Refuse a structured call that asks for nothing.
 
     Raises:
-        ValueError: ``instructions`` or ``input`` is missing or empty, or one of ``texts`` is no text.
+        ValueError: ``instructions`` or ``input`` is missing or empty.
     """
     if not isinstance(instructions, str) or not instructions.strip():
-        raise _refused(method, "instructions", "text", instructions)
-    if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence) or not inputs:
-        raise _refused(method, "input", "a list of text and image blocks", inputs)
-    for argument, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise _refused(method, argument, "text", value)
+        raise _refused(f"{method}: instructions", "text", instructions)
+    if not _is_list(inputs) or not inputs:
+        raise _refused(f"{method}: input", "a list of text and image blocks", inputs)
 
 
 def structured_messages(
@@ -74,8 +75,8 @@ def structured_messages(
         ValueError: A block is malformed.
     """
     system = [part for part in ((system_prompt or "").strip(), JSON_ONLY if wants_json else "") if part]
-    content = [_text(instructions.strip()), *(_part(method, block) for block in inputs)]
-    user = {"role": "user", "content": content}
+    parts = [_part(f"{method}: input[{number}]", block) for number, block in enumerate(inputs)]
+    user = {"role": "user", "content": [_text(instructions.strip()), *parts]}
     return ({"role": "system", "content": "\n\n".join(system)}, user) if system else (user,)
 
 
@@ -91,7 +92,7 @@ def schema_prompt(schema: object, schema_name: str | None) -> str:
     return "\n\n".join(parts)
 
 
-def response_format(schema: object, schema_name: str | None, *, json_mode: bool) -> dict[str, Any] | None:
+def response_format(schema: object, schema_name: str | None, *, json_mode: bool | None) -> dict[str, Any] | None:
     """OpenAI's field of that name, or None for free text; any schema counts, ``{}`` and False too.
 
     Example:
@@ -114,68 +115,58 @@ def with_schema_prompt(messages: list[dict[str, Any]], prompt: str) -> list[dict
     return [*before, {**last, "content": content}]
 
 
-def _part(method: str, block: object) -> dict[str, Any]:
+def _message(place: str, message: object) -> dict[str, Any]:
+    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        raise _refused(place, "a mapping with a role that is text", message)
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        return dict(message)
+    if not _is_list(content):
+        raise _refused(f"{place} content", "text or a list of parts", content)
+    parts = [_checked_part(f"{place} content[{number}]", part) for number, part in enumerate(content)]
+    return {**message, "content": parts}
+
+
+def _checked_part(place: str, part: object) -> dict[str, Any]:
+    """A part of a message's content; one that holds an image meets the rules of an image block."""
+    if not isinstance(part, Mapping):
+        raise _refused(place, "a mapping with a type", part)
+    if part.get("type") != "image_url" and "image_url" not in part:
+        return dict(part)
+    image = part.get("image_url")
+    if isinstance(image, Mapping):
+        return {**part, "image_url": {**image, "url": checked_url(place, image.get("url"))}}
+    return {**part, "image_url": checked_url(place, image)}
+
+
+def _part(place: str, block: object) -> dict[str, Any]:
     if isinstance(block, PluginLlmTextInput):
         block = {"type": "text", "text": block.text}
     elif isinstance(block, PluginLlmImageInput):
         block = {"type": "image", "data": block.data, "url": block.url, "mime_type": block.mime_type}
     if not isinstance(block, Mapping):
-        raise _refused(method, "input", "text and image blocks", block)
-    kind = block.get("type")
+        raise _refused(place, "a text or image block", block)
+    kind, url = block.get("type"), block.get("url")
     if kind == "text":
         if not isinstance(block.get("text"), str):
-            raise _refused(method, "input", "a text block with a string as its text", block.get("text"))
+            raise _refused(place, "a text block with a string as its text", block.get("text"))
         return _text(block["text"])
     if kind != "image":
-        message = f"{method}: an input block has type {kind!r}; it must be 'text' or 'image'"
-        raise ValueError(message)
-    return {"type": "image_url", "image_url": {"url": _image_url(method, block)}}
+        raise ValueError(f"{place} has type {kind!r:.100}; it must be 'text' or 'image'")
+    url = checked_url(place, url) if url else data_url(place, block.get("data"), block.get("mime_type"))
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _image_url(method: str, block: Mapping[str, Any]) -> str:
-    url, data = block.get("url"), block.get("data")
-    if url:
-        if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:image/")):
-            message = f"{method}: an image url must start with https://, http:// or data:image/"
-            raise ValueError(message)
-        if url.lower().startswith("data:"):
-            _check_data_url(method, url)
-        return url
-    if not isinstance(data, bytes | bytearray | memoryview) or not len(data):
-        raise _refused(method, "input", "an image block with bytes as its data, or a url", data)
-    raw = bytes(data)
-    mime = next((mime for magic, mime in _MAGIC.items() if raw.startswith(magic)), "")
-    if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
-        mime = "image/webp"
-    mime = mime or block.get("mime_type") or "image/png"
-    return f"data:{mime};base64,{base64.b64encode(raw).decode('ascii')}"
-
-
-def _check_data_url(method: str, url: str) -> None:
-    _, _, encoded = url.partition(";base64,")
-    try:
-        data = base64.b64decode(encoded, validate=True)
-    except ValueError:
-        data = b""
-    if not data:
-        message = f"{method}: an image url that starts with data: must go on with ;base64, and the picture"
-        raise ValueError(message)
-
-
-def _check_json(method: str, argument: str, value: object) -> None:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        message = f"{method}: {argument} must hold what JSON can, got {error}"
-        raise ValueError(message) from error
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _refused(method: str, argument: str, wanted: str, got: object) -> ValueError:
-    shown = repr(got) if isinstance(got, int | float) else type(got).__name__
+def _refused(place: str, wanted: str, got: object) -> ValueError:
+    shown = repr(got) if is_number(got) or isinstance(got, bool | float) else type(got).__name__
     if isinstance(got, str | Sequence) and not got:
         shown = "nothing"
-    return ValueError(f"{method}: {argument} must be {wanted}, got {shown}")
+    return ValueError(f"{place} must be {wanted}, got {shown}")

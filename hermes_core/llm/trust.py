@@ -62,8 +62,8 @@ def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
     )
 
 
-def read_overrides(**given: object) -> Overrides:
-    """Check the four override arguments' types; None and ``""`` mean no override.
+def read_overrides(method: str, **given: object) -> Overrides:
+    """Check the four override arguments of a method; None and ``""`` mean no override.
 
     Raises:
         TypeError: One is no string.
@@ -74,10 +74,10 @@ def read_overrides(**given: object) -> Overrides:
         if value is None or value == "":
             continue
         if not isinstance(value, str):
-            message = f"{name}= must be a string or None, got {type(value).__name__}"
+            message = f"{method}: {name} must be text or None, got {type(value).__name__}"
             raise TypeError(message)
         if not value.strip():
-            message = f"{name}= is blank; leave it out to use what the user is using"
+            message = f"{method}: {name}= is blank; leave it out to use what the user is using"
             raise ValueError(message)
         cleaned[name] = value.strip()
     return Overrides(**cleaned)

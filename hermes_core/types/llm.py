@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+
+if TYPE_CHECKING:
+    from typing_extensions import (
+        TypeVar,
+    )  # which knows defaults on every Python; checkers bring it, nothing installs it
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 @dataclass
@@ -76,13 +87,14 @@ class PluginLlmCompleteResult:
 
 
 @dataclass(kw_only=True)
-class PluginLlmStructuredResult(PluginLlmCompleteResult):
-    """A typed answer.
+class PluginLlmStructuredResult(PluginLlmCompleteResult, Generic[T]):
+    """A typed answer; ``T`` is the class given as ``json_schema=``, or Any.
 
     Attributes:
-        parsed: The JSON value when ``content_type`` is ``json``, else None.
+        parsed: The value when ``content_type`` is ``json``, else None: an instance of the class that was
+            given as ``json_schema=`` (a TypedDict's is a dict), else the JSON value itself.
         content_type: ``json``, or ``text`` when the answer is no JSON.
     """
 
-    parsed: Any = None
+    parsed: T | None = None
     content_type: str = "text"

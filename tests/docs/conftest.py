@@ -67,13 +67,24 @@ def configured(home, server, tmp_path, monkeypatch):
     return home
 
 
-@pytest.fixture
-def readme_files():
-    """The files that the README says to put into a home: path below it → text."""
+def home_files(page):
+    """The files that a page says to put into a home: path below it → text; pieces of ``config.yaml`` make one."""
     files, config = {}, {}
     for fence in fences("python", "yaml"):
-        if fence.page == "README.md" and fence.file == "config.yaml":
+        if fence.page == page and fence.file == "config.yaml":
             config = merge(config, yaml.safe_load(fence.text))
-        elif fence.page == "README.md" and fence.file:
+        elif fence.page == page and fence.file:
             files[fence.file] = fence.text
-    return {**files, "config.yaml": yaml.safe_dump(config)}
+    return {**files, **({"config.yaml": yaml.safe_dump(config)} if config else {})}
+
+
+@pytest.fixture
+def readme_files():
+    """The files that the README says to put into a home."""
+    return home_files("README.md")
+
+
+@pytest.fixture
+def providers_files():
+    """The files that docs/providers.md says to put into a home."""
+    return home_files("providers.md")

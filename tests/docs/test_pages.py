@@ -73,9 +73,39 @@ def test_the_override_in_the_readme_works(readme_files, configured):
     )
 
 
-def test_no_file_of_the_readme_is_refused(readme_files, configured, caplog):
-    """A home laid out as the README shows is read without a warning, and no plugin in it has failed."""
-    lay_out(configured, readme_files)
+def test_the_providers_of_the_page_work(providers_files, configured):
+    """The overrides and the new provider of docs/providers.md are what the page says they are."""
+    with Host.load() as host:
+        before = host.providers.get("openai")
+    lay_out(configured, providers_files)
+    with Host.load() as host:
+        after, other = host.providers.get("openai"), host.providers.get("openai-eu")
+        assert host.providers.explain("openai")[0].plugin == "my-openai"
+    assert (after.base_url, after.env_vars) == ("https://llm-proxy.example.com/v1", before.env_vars)
+    assert (other.base_url, other.env_vars) == ("https://eu.example.com/v1", ("OPENAI_EU_API_KEY",))
+    assert (other.fallback_models, other.aliases) == (before.fallback_models, ())
+
+
+def test_the_hooks_of_the_page_are_asked(providers_files, configured, server):
+    """The provider with code of docs/providers.md is called with what its hooks add."""
+    lay_out(configured, providers_files)
+    configured.write(".env", f"ACME_API_KEY=acme-key-1\nACME_BASE_URL={server.base_url}\n")
+    with Host.load(config={"model": {"provider": "acme-ai", "base_url": "", "default": ""}}) as host:
+        host.llm("p").complete([{"role": "user", "content": "ping"}])
+    (request,) = server.requests
+    assert request.headers["authorization"] == "Bearer acme-key-1"
+    assert (request.body["model"], request.body["safe_mode"], request.body["service_tier"]) == (
+        "acme-large",
+        True,
+        "batch",
+    )
+    assert request.body["messages"][0] == {"role": "system", "content": "Answer in English."}
+
+
+@pytest.mark.parametrize("files", ["readme_files", "providers_files"])
+def test_no_file_of_a_page_is_refused(files, request, configured, caplog):
+    """A home laid out as a page shows is read without a warning, and no plugin in it has failed."""
+    lay_out(configured, request.getfixturevalue(files))
     with caplog.at_level(logging.WARNING), Host.load() as host:
         list(host.providers)
         _ = host.commands
@@ -90,9 +120,10 @@ def lay_out(home, files):
         home.write(path, text)
 
 
-def fields_in(page, section):
-    """The fields that the table of a section explains."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+def fields_in(page, heading):
+    """The fields that the table below a heading explains."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n{heading}\n")[2]
+    text = re.split(r"^##+ ", text, maxsplit=1, flags=re.MULTILINE)[0]
     return {
         field
         for line in text.splitlines()
@@ -102,16 +133,23 @@ def fields_in(page, section):
 
 
 def test_every_field_of_a_profile_is_explained():
-    """docs/plugins.md has each field of ``ProviderProfile``, and ``extends``, and no other."""
+    """docs/providers.md has each field of ``ProviderProfile``, and ``extends``, and no other."""
     expected = {field.name for field in dataclasses.fields(ProviderProfile)} | {"extends"}
-    assert fields_in("plugins.md", "Providers") == expected
+    assert fields_in("providers.md", "### Fields") == expected
+
+
+def test_every_hook_of_a_profile_is_explained():
+    """docs/providers.md has each hook of ``ProviderProfile`` with its arguments, in a table or in the text."""
+    text = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
+    hooks = {name for name, member in vars(ProviderProfile).items() if inspect.isfunction(member) and name[0] != "_"}
+    assert hooks - set(re.findall(r"`(\w+)\(", text)) == set()
 
 
 def test_every_field_of_a_manifest_is_explained():
     """docs/plugins.md has each field that a manifest is read for, and no other."""
     source = inspect.getsource(parse_manifest)
     read = re.findall(r"(?:read\.\w+|data\.get)\(\"(\w+)\"", source)
-    assert fields_in("plugins.md", "The manifest") == {*read, *ABOUT, "profile"}
+    assert fields_in("plugins.md", "## The manifest") == {*read, *ABOUT, "profile"}
 
 
 def arguments(function):
@@ -129,7 +167,7 @@ def arguments(function):
 def test_everything_in_a_context_is_explained():
     """docs/context.md has each name of ``ctx``, and each method with its arguments."""
     there = {name for name in dir(PluginContext) if not name.startswith("_")} | {"plugin_id", "manifest", "home"}
-    assert fields_in("context.md", "Ask") | fields_in("context.md", "Register") == there
+    assert fields_in("context.md", "## Ask") | fields_in("context.md", "## Register") == there
     page = (ROOT / "docs/context.md").read_text(encoding="utf-8")
     methods = {name: getattr(PluginContext, name) for name in there if callable(getattr(PluginContext, name, None))}
     assert [name for name, method in methods.items() if f"| `{name}` | `{arguments(method)}` |" not in page] == []

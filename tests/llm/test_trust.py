@@ -577,4 +577,4 @@ def test_the_gate_is_a_pure_function():
     """``authorize`` decides from a policy and the overrides alone."""
     authorize(TrustPolicy(plugin_id="p"), Overrides())
     with pytest.raises(PluginLlmTrustError):
-        authorize(TrustPolicy(plugin_id="p"), read_overrides(provider="acme"))
+        authorize(TrustPolicy(plugin_id="p"), read_overrides("complete", provider="acme"))

@@ -1,11 +1,21 @@
+# pyright: strict
 """What a type checker has to catch: each marked line is an error, and there is no other.
 
-``test_typing.py`` has mypy check this file; nothing in it is run.
+``test_typing.py`` has mypy and pyright check this file; nothing in it is run.
 """
 
 from __future__ import annotations
 
-from hermes_core import PluginLlm, PluginLlmCompleteResult, PluginLlmUsage
+from dataclasses import dataclass
+
+from hermes_core import PluginLlm, PluginLlmCompleteResult, PluginLlmInput, PluginLlmStructuredResult, PluginLlmUsage
+
+
+@dataclass
+class Ticket:
+    """What a support reply is about."""
+
+    urgency: float
 
 
 def mistakes(llm: PluginLlm, result: PluginLlmCompleteResult) -> None:
@@ -21,3 +31,24 @@ def mistakes(llm: PluginLlm, result: PluginLlmCompleteResult) -> None:
     assert result.parsed  # wrong: a chat answer is not parsed
     PluginLlmUsage(5)  # wrong: counts go by name
     assert llm.api_key  # wrong: a plugin never sees a key
+
+
+def typed(llm: PluginLlm, blocks: list[PluginLlmInput]) -> str:
+    """Mistakes about typed answers, one a line."""
+    llm.complete_structured(instructions="x", input=blocks, json_schema="object")  # wrong: a schema is no text
+    llm.complete_structured(instructions="x", input=blocks, json_schema=Ticket(0.5))  # wrong: an instance is no class
+    llm.complete_structured(instructions="x", input=blocks, json_schema=[Ticket])  # wrong: a list is no class
+    llm.complete_structured(instructions="x", input=blocks, json_mode="yes")  # wrong: a flag is no text
+    result = llm.complete_structured(instructions="x", input=blocks, json_schema=Ticket)
+    wrong: PluginLlmStructuredResult[int] = result  # wrong: it holds a ticket
+    assert result.parsed.urgency  # wrong: there may be no answer
+    if result.parsed is None:
+        return wrong.text
+    result.parsed["urgency"]  # wrong: a ticket is no dict
+    return result.parsed.category  # wrong: a ticket has no such field
+
+
+async def awaited(llm: PluginLlm, blocks: list[PluginLlmInput]) -> None:
+    """The same of the awaited twin."""
+    result = await llm.acomplete_structured(instructions="x", input=blocks, json_schema=Ticket)
+    assert result.parsed.urgency  # wrong: there may be no answer

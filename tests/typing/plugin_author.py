@@ -1,14 +1,17 @@
+# pyright: strict
 """The public surface as a plugin's author, a provider's author and an embedding program write it.
 
-``test_typing.py`` has mypy check this file; nothing in it is run.
+``test_typing.py`` has mypy and pyright check this file; nothing in it is run.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, assert_type
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, assert_type
+
+from pydantic import BaseModel
 
 from hermes_core import (
     OMIT_TEMPERATURE,
@@ -33,7 +36,7 @@ from hermes_core import (
     StructuredOutputError,
     hookimpl,
 )
-from hermes_core.testing import FakeProvider, ReceivedRequest, Reply
+from hermes_core.testing import FakeProvider, ReceivedRequest, Reply, make_plugin_llm_for_test
 
 SCHEMA = {"type": "object", "properties": {"urgency": {"type": "number"}}, "required": ["urgency"]}
 
@@ -100,7 +103,69 @@ def triage(ctx: PluginContext, text: str, picture: bytes) -> float | None:
         return None
     assert_type(result, PluginLlmStructuredResult)
     assert_type(result.content_type, str)
-    return float(result.parsed["urgency"]) if result.content_type == "json" else None
+    assert_type(result.parsed, Any | None)
+    return float(result.parsed["urgency"]) if result.parsed is not None else None
+
+
+@dataclass
+class Ticket:
+    """What a support reply is about."""
+
+    urgency: float
+    category: str | None = None
+
+
+class Person(TypedDict):
+    """A dict with known keys."""
+
+    name: str
+
+
+class Model(BaseModel):
+    """A model of pydantic's."""
+
+    total: float
+
+
+def instances(llm: PluginLlm, text: str) -> str:
+    """A class in place of a schema: ``parsed`` is an instance of it, or None."""
+    blocks = [PluginLlmTextInput(text)]
+    ticket = llm.complete_structured(instructions="x", input=blocks, json_schema=Ticket)
+    assert_type(ticket, PluginLlmStructuredResult[Ticket])
+    assert_type(ticket.parsed, Ticket | None)
+    person = llm.complete_structured(instructions="x", input=blocks, json_schema=Person)
+    assert_type(person.parsed, Person | None)
+    model = llm.complete_structured(instructions="x", input=blocks, json_schema=Model)
+    assert_type(model.parsed, Model | None)
+    free = llm.complete_structured(instructions="x", input=blocks, json_mode=True)
+    assert_type(free, PluginLlmStructuredResult[Any])
+    chat: PluginLlmCompleteResult = ticket
+    if ticket.parsed is None or person.parsed is None:
+        return chat.text
+    return f"{ticket.parsed.urgency:.2f} {person.parsed['name']} {describe(model)}"
+
+
+async def ainstance(llm: PluginLlm) -> Ticket | None:
+    """The awaited twin."""
+    result = await llm.acomplete_structured(instructions="x", input=[PluginLlmTextInput("x")], json_schema=Ticket)
+    assert_type(result, PluginLlmStructuredResult[Ticket])
+    return result.parsed
+
+
+def describe(result: PluginLlmStructuredResult[Model]) -> str:
+    """A typed result handed on."""
+    return f"{result.parsed.total if result.parsed else result.text}"
+
+
+def answered() -> str:
+    """A test of a plugin's, with a function in the provider's place."""
+
+    def answer(**call: Any) -> tuple[str, str, Any]:
+        return "fake", "fake-model", {"choices": [{"message": {"content": call["messages"][-1]["content"]}}]}
+
+    llm = make_plugin_llm_for_test("p", policy={"allow_model_override": True}, sync_caller=answer)
+    assert_type(llm, PluginLlm)
+    return llm.complete([{"role": "user", "content": "ping"}], model="m").text
 
 
 async def atriage(llm: PluginLlm) -> Any:
