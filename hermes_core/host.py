@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from hermes_core.llm.client import PluginLlm
     from hermes_core.llm.engine import LlmEngine
+    from hermes_core.llm.hooks import LlmHooks
     from hermes_core.plugins.context import PluginContext
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
@@ -329,6 +330,12 @@ class Host:
         row = self._registry.find(plugin_id) if entries and plugin_id not in entries else None
         known_as, _ = entry_of(config, plugin_id, *((row.key, row.name) if row else ()))
         return known_as, config.section("plugins", "entries", known_as, "llm")
+
+    def llm_hooks(self) -> LlmHooks:
+        """What plugins do around a model call; those that may do something are loaded."""
+        from hermes_core.llm.hooks import ANSWER, DONE, PREPARE, LlmHooks
+
+        return LlmHooks(*map(self._registry.listeners, (PREPARE, ANSWER, DONE)))
 
     def wires(self) -> dict[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""

@@ -6,9 +6,10 @@ A module of its own, because a blocking call need not pay for importing asyncio.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hermes_core.llm.flow import Block, Send, Sleep
+from hermes_core.llm.flow import Ask, Block, Send, Sleep
 
 if TYPE_CHECKING:
     from hermes_core.llm.async_transport import AsyncTransport
@@ -42,3 +43,6 @@ async def _aperform(step: Step, transport: AsyncTransport) -> Any:
             return await asyncio.wait_for(asyncio.to_thread(step.function), step.timeout)
         case Sleep():
             await asyncio.sleep(step.seconds)
+        case Ask():
+            value = step.function() if step.is_async else await asyncio.to_thread(step.function)
+            return await asyncio.wait_for(value, step.timeout) if isinstance(value, Awaitable) else value

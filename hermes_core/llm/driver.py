@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hermes_core.llm.flow import Block, Send, Sleep
+from hermes_core.llm.flow import Ask, Block, Send, Sleep
 
 if TYPE_CHECKING:
     from hermes_core.llm.flow import Flow, Step
@@ -39,3 +40,23 @@ def _perform(step: Step, transport: Transport) -> Any:
             return step.function()
         case Sleep():
             time.sleep(step.seconds)
+        case Ask():
+            value = step.function()
+            return _awaited(value, step.timeout) if isinstance(value, Awaitable) else value
+
+
+def _awaited(value: Awaitable[Any], timeout: float) -> Any:
+    """Await a hook's answer in an event loop of its own, also where another one is running in this thread."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
+
+    async def wait() -> Any:
+        return await asyncio.wait_for(value, timeout)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    with ThreadPoolExecutor(1, "hermes-hook") as thread:
+        return thread.submit(copy_context().run, asyncio.run, wait()).result()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -11,9 +13,11 @@ from hermes_core.errors import HermesError, StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import Block, Deadline, Flow, completion
+from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
+from hermes_core.llm.ledger import Usage, UsageLedger
 from hermes_core.llm.structured import NotJsonError, parse_json, violations
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
-from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult
+from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,6 +75,11 @@ class _Prepared(NamedTuple):
     call: LlmCall
     routes: list[Route]
     wires: Mapping[str, ApiMode]
+    hooks: LlmHooks
+    budget: Mapping[str, float]
+    config: Config
+    deadline: Deadline = Deadline(DEFAULT_TIMEOUT)
+    admitted: int = 0
 
 
 class _Known(NamedTuple):
@@ -113,6 +122,9 @@ class LaneHost(Protocol):
     def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
         """What a provider's profile may ask of the host."""
 
+    def llm_hooks(self) -> LlmHooks:
+        """What plugins do around a model call."""
+
     def say(self, line: str) -> None:
         """Show a line to the operator, once."""
 
@@ -124,6 +136,7 @@ class LlmEngine:
         self._host = host
         self._planner = Planner(host.providers, host.environment, host.say)
         self._transport = Transport()
+        self._ledger = UsageLedger(host.home)
         self._known = _Known(Config(), set(), {})
         self._closed = False
 
@@ -141,6 +154,7 @@ class LlmEngine:
         """Take no more calls, and close idle connections; those of event loops close with their loop."""
         self._closed = True
         self._transport.close()
+        self._ledger.close()
 
     @cached_property
     def _async_transport(self) -> AsyncTransport:
@@ -153,28 +167,63 @@ class LlmEngine:
         if self._closed:
             raise HermesError("this host is closed", hint="load another one")
         line = AuditLine(event=request.method, plugin=plugin_id, purpose=request.purpose)
-        with recorded(line, self._host.home):
-            overrides = request.read()
-            line.agent, line.profile = overrides.agent_id or "default", overrides.profile
-            config = self._host.config()
-            call, routes, wires = yield from self._prepared(config, plugin_id, request, overrides)
-            line.provider, line.model = routes[0].provider, routes[0].model
-            answer = yield from completion(
-                call,
-                routes,
-                wires=wires,
-                host=lambda provider: self._host.endpoint_host(config, provider),
-                deadline=Deadline(call.timeout or default_timeout(config), line.started),
+        way: _Prepared | None = None
+        answer: Completion | None = None
+        try:
+            with recorded(line, self._host.home):
+                way = yield from self._let_in(plugin_id, request, line)
+                answer = yield from self._answer(way, line)
+                result = self.result(request, answer, line)
+        except Exception as error:
+            if way is not None:
+                yield from told(way.call, answer, error, way.hooks.done, way.deadline)
+            raise
+        finally:
+            if way is not None:
+                self._ledger.record(_usage(line, answer), way.admitted)
+        yield from told(way.call, answer, None, way.hooks.done, way.deadline)
+        return result
+
+    def _let_in(self, plugin_id: str, request: Request, line: AuditLine) -> Flow[_Prepared]:
+        """The call as it is to be made, once the gate, the plugin's budget and the hooks have had their say."""
+        overrides = request.read()
+        line.agent, line.profile = overrides.agent_id or "default", overrides.profile
+        config = self._host.config()
+        way = yield from self._prepared(config, plugin_id, request, overrides)
+        route = way.routes[0]
+        line.provider, line.model = route.provider, route.model
+        way = way._replace(deadline=Deadline(way.call.timeout or default_timeout(config), line.started))
+        if way.budget:
+            admitted = yield Block(lambda: self._ledger.admit(plugin_id, way.budget), way.deadline.left())
+            way = way._replace(admitted=admitted)
+        if not any(way.hooks):
+            return way
+        call = replace(way.call, provider=route.provider, model=route.model)
+        return way._replace(call=(yield from prepared_call(call, way.hooks.prepare, way.deadline)))
+
+    def _answer(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
+        answer = yield from answer_of(way.call, way.hooks.answer, way.deadline)
+        if answer is not None:
+            return answer
+        return (
+            yield from completion(
+                way.call,
+                way.routes,
+                wires=way.wires,
+                host=lambda provider: self._host.endpoint_host(way.config, provider),
+                deadline=way.deadline,
                 attempts=line.attempts,
             )
-            return self.result(request, answer, line)
+        )
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
 
         def prepare() -> _Prepared:
-            authorize(self._policy(config, plugin_id), overrides, self._canonical)
-            return _Prepared(request.build(), self._planner.routes(config, overrides), self._host.wires())
+            policy = self._policy(config, plugin_id)
+            authorize(policy, overrides, self._canonical)
+            call, routes = request.build(), self._planner.routes(config, overrides)
+            return _Prepared(call, routes, self._host.wires(), self._host.llm_hooks(), policy.budget, config)
 
         warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider)
         if way in warm:
@@ -184,11 +233,14 @@ class LlmEngine:
         return prepared
 
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
-        if config.error is not None or not plugin_id:
+        if not plugin_id:
             return TrustPolicy(plugin_id=plugin_id)
         policies = self._known_under(config).policies
         if plugin_id not in policies:
-            policies[plugin_id] = policy_of(*self._host.llm_settings(config, plugin_id))
+            policy = policy_of(*self._host.llm_settings(config, plugin_id))
+            if config.error is not None:  # its last good state sets limits, and grants nothing
+                policy = TrustPolicy(plugin_id=plugin_id, budget=policy.budget)
+            policies[plugin_id] = policy
         return policies[plugin_id]
 
     def _known_under(self, config: Config) -> _Known:
@@ -204,9 +256,10 @@ class LlmEngine:
     @staticmethod
     def result(request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
         """What the plugin gets for an answer; the rest of the audit line is filled in."""
-        route = line.attempts[-1]
         usage = answer.usage
-        line.provider, line.model = answer.provider or route.provider, answer.model or route.model
+        if line.attempts:
+            line.provider, line.model = line.attempts[-1].provider, line.attempts[-1].model
+        line.provider, line.model = answer.provider or line.provider, answer.model or line.model
         line.tokens, line.input, line.output = usage.total_tokens, usage.input_tokens, usage.output_tokens
         line.cost = usage.cost_usd
         common: dict[str, Any] = {
@@ -243,6 +296,22 @@ class LlmEngine:
             raise StructuredOutputError(message, result=result, errors=found)
         result.content_type = line.content_type = "json"
         return result
+
+
+def _usage(line: AuditLine, answer: Completion | None) -> Usage:
+    """A call that is over, for the ledger."""
+    used = answer.usage if answer is not None else PluginLlmUsage()
+    return Usage(
+        at=time.time(),
+        plugin=line.plugin,
+        method=line.event,
+        provider=line.provider,
+        model=line.model,
+        status=line.status,
+        attempts=len(line.attempts),
+        ms=line.milliseconds,
+        **vars(used),
+    )
 
 
 def default_timeout(config: Config) -> float:

@@ -58,7 +58,18 @@ class Sleep(NamedTuple):
     seconds: float
 
 
-Step: TypeAlias = Send | Block | Sleep
+class Ask(NamedTuple):
+    """Step: call a plugin's hook; the outcome is what it returns, awaited if need be.
+
+    One that is not ``is_async`` may block. What is awaited is given up after ``timeout`` seconds.
+    """
+
+    function: Callable[[], Any]
+    is_async: bool
+    timeout: float
+
+
+Step: TypeAlias = Send | Block | Sleep | Ask
 Flow: TypeAlias = Generator[Step, Any, T]
 """A generator of steps; a driver sends each one's outcome back in, or throws its error."""
 

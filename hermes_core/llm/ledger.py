@@ -62,6 +62,17 @@ class Usage(NamedTuple):
     cache_write_tokens: int = 0
     cost_usd: float | None = None
 
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """As SQLite can hold them: a server may send half a surrogate, or a number without end."""
+        return tuple(map(_storable, self))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return min(value, 2**63 - 1) if isinstance(value, int) else value
+
 
 _COLUMNS = ", ".join(Usage._fields)
 _SCHEMA = f"""
@@ -113,6 +124,7 @@ class UsageLedger:
         """
         import sqlite3
 
+        row = Usage(time.time(), plugin, "", status="open")
         with self._lock:
             try:
                 self._write_waiting()
@@ -121,9 +133,7 @@ class UsageLedger:
                     connection.execute("begin immediate")
                     for key, most in budget.items():
                         _demand_room(connection, plugin, key, most)
-                    return int(
-                        connection.execute(_INSERT, Usage(time.time(), plugin, "", status="open")).lastrowid or 0
-                    )
+                    return int(connection.execute(_INSERT, row.columns).lastrowid or 0)
             except sqlite3.Error as error:
                 message = f"plugin {plugin!r} has a budget, and {self._path} cannot be used: {error}"
                 raise BudgetExceededError(
@@ -149,7 +159,7 @@ class UsageLedger:
             try:
                 self._write_waiting()
             except (sqlite3.Error, OSError) as error:
-                if not self._complained:
+                if not self._complained and os.access(self._path.parent, os.W_OK):  # else the audit log says it
                     self._complained = True
                     log.warning("cannot write the usage ledger path=%s error=%s", self._path, error)
 
@@ -176,8 +186,8 @@ class UsageLedger:
             return
         try:
             with self._open() as connection:
-                connection.executemany(_INSERT, [usage for usage, admitted in waiting if not admitted])
-                connection.executemany(_UPDATE, [(*usage, admitted) for usage, admitted in waiting if admitted])
+                connection.executemany(_INSERT, [usage.columns for usage, admitted in waiting if not admitted])
+                connection.executemany(_UPDATE, [(*usage.columns, admitted) for usage, admitted in waiting if admitted])
         except BaseException:  # whatever it was, they are tried again with the next ones
             self._waiting.extendleft(reversed(waiting))
             raise

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.truth import is_true
 from hermes_core.errors import PluginLlmTrustError
+from hermes_core.llm.ledger import read_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +36,7 @@ class TrustPolicy(NamedTuple):
         provider: Whether it may choose the provider; likewise the next three.
         allowed_providers: Which ones; None for any.
         allowed_models: Which models; None for any.
+        budget: What it may use; see ``ledger.LIMITS``.
     """
 
     plugin_id: str
@@ -43,6 +46,7 @@ class TrustPolicy(NamedTuple):
     profile: bool = False
     allowed_providers: Allowlist = None
     allowed_models: Allowlist = None
+    budget: Mapping[str, float] = MappingProxyType({})
 
 
 def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
@@ -59,6 +63,7 @@ def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
         **{name: is_true(settings.get(f"allow_{name}_override")) for name in Overrides._fields},
         allowed_providers=_allowlist(plugin_id, settings, "allowed_providers"),
         allowed_models=_allowlist(plugin_id, settings, "allowed_models"),
+        budget=read_budget(plugin_id, settings),
     )
 
 

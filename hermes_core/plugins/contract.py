@@ -31,7 +31,7 @@ def check_contract(pm: PluginManager, plugin: Plugin, target: object) -> None:
             problem = "is a wrapper, which this host does not call"
         elif options["tryfirst"] and options["trylast"]:
             problem = "is both tryfirst and trylast"
-        elif hook in vars(OfferSpecs) and _is_async(getattr(target, name)):
+        elif hook in vars(OfferSpecs) and is_async(getattr(target, name)):
             problem = "is async, and an offer is collected without an event loop"
         elif not hasattr(pm.hook, hook) and not options["optionalhook"]:
             problem = f"is no hook of this host{near(hook, vars(pm.hook))}"
@@ -40,6 +40,6 @@ def check_contract(pm: PluginManager, plugin: Plugin, target: object) -> None:
             raise PluginContractError(message, plugin=plugin.key, source=plugin.source, hint="see docs/hooks.md")
 
 
-def _is_async(function: Any) -> bool:
+def is_async(function: Any) -> bool:
     """Whether calling it gives something to await."""
     return iscoroutinefunction(function) or isasyncgenfunction(function)

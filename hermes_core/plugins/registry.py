@@ -19,6 +19,7 @@ from hermes_core.plugins.contract import check_contract
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.entries import setting_problems
+from hermes_core.plugins.listener import Listener
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
@@ -159,7 +160,7 @@ class PluginRegistry:
         """The loaded implementations of ``hook``, in the order they are called."""
         found = self._calls.get(hook)
         if found is None:
-            rows = {self._pluggy_name(plugin): plugin for plugin in self.plugins if plugin.state == "loaded"}
+            rows = {str(plugin.order): plugin for plugin in self.plugins if plugin.state == "loaded"}
             found = []
             for impl in getattr(self.pm.hook, hook).get_hookimpls() if rows else ():
                 plugin = rows.get(impl.plugin_name.partition("|")[0])
@@ -237,6 +238,12 @@ class PluginRegistry:
                 else:
                     message = f"it returned {type(item).__name__}, which is no offer of this hook"
                     self.blame(impl.plugin, hook, PluginContractError(message, plugin=impl.plugin.key))
+
+    def listeners(self, hook: str) -> list[Listener]:
+        """The implementations of a hook that is called with arguments; plugins that may have one are loaded."""
+        with self.lock:
+            self.need(hook)
+            return [Listener(self, impl) for impl in self.implementations(hook)]
 
     def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:
         """Record that a loaded plugin's code failed in ``place``, and warn of it once."""
@@ -337,7 +344,7 @@ class PluginRegistry:
                 if not self.pm.is_registered(target):  # two entry points of one package may name one module
                     check_contract(self.pm, plugin, target)
                     registered.append(target)
-                    self.pm.register(target, name=f"{self._pluggy_name(plugin)}|{number}")
+                    self.pm.register(target, name=f"{plugin.order}|{number}")
             self._expose(plugin, context)
         except BaseException:  # looking into a plugin's object may run its code
             for target in filter(self.pm.is_registered, registered):
@@ -346,7 +353,7 @@ class PluginRegistry:
 
     def _expose(self, plugin: Plugin, context: PluginContext) -> None:
         """Hand the plugin's ledger to pluggy as it is now."""
-        ledger, name = context.registrations, f"{self._pluggy_name(plugin)}|ledger"
+        ledger, name = context.registrations, f"{plugin.order}|ledger"
         if self.pm.get_plugin(name) is ledger:
             self.pm.unregister(ledger)
         if dir(ledger):
@@ -378,10 +385,6 @@ class PluginRegistry:
             return None
         winner = self._winner(plugin.key)
         return winner if winner is not None and winner is not plugin and self.load(winner) else None
-
-    @staticmethod
-    def _pluggy_name(plugin: Plugin) -> str:
-        return str(plugin.order)
 
 
 _registries: WeakSet[PluginRegistry] = WeakSet()

@@ -27,6 +27,8 @@ class LlmCall:
         max_tokens: The caller's output limit in tokens, or None.
         timeout: The caller's deadline in seconds over everything the call does, or None.
         purpose: Free text for the audit line.
+        provider: The provider that is asked first; for information.
+        model: The model that is asked first; for information.
 
     Example:
         >>> LlmCall(plugin_id="p", messages=({"role": "user", "content": "ping"},)).method
@@ -42,6 +44,8 @@ class LlmCall:
     max_tokens: int | None = None
     timeout: float | None = None
     purpose: str = ""
+    provider: str = ""
+    model: str = ""
 
     @property
     def has_images(self) -> bool:

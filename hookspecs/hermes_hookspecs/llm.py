@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class LlmSpecs:
     """``async def`` implementations are awaited; in an async call, plain ones run in a worker thread.
 
-    This version checks and registers implementations of these hooks, and does not call them yet.
+    One that fails is reported with its plugin's name and passed over; the call goes on.
     """
 
     @hookspec
@@ -23,7 +23,7 @@ class LlmSpecs:
         """Change a call before it is sent.
 
         Called for each call, after the trust gate. Each implementation gets what the one before it
-        returned. Only fields that shape the request count; route and credentials are the host's.
+        returned. Only fields that shape the request count: route, credentials and time limit are the host's.
 
         Args:
             ctx: Your plugin's own context.

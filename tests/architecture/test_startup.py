@@ -107,4 +107,4 @@ def test_a_plain_http_call_loads_no_schema_and_no_table_library(loaded_by):
             f"with Host.load(config={server.config!r}) as host:\n"
             "    host.llm('program').complete([{'role': 'user', 'content': 'ping'}])"
         )
-        assert set() == loaded_by(program) & {"jsonschema", "ruamel", "sqlite3"}
+        assert set() == loaded_by(program) & {"jsonschema", "ruamel"}

@@ -188,7 +188,7 @@ def test_what_could_not_be_written_is_written_later(ledger, tmp_path):
 
 
 def test_a_home_that_may_not_be_written_costs_no_call(as_nobody):
-    """In a home that may not be written, recording warns once and raises nothing."""
+    """In a home that may not be written, recording raises nothing; the audit log is what warns of it."""
     as_nobody.folder.chmod(0o555)
     done = as_nobody(
         """
@@ -201,7 +201,7 @@ def test_a_home_that_may_not_be_written_costs_no_call(as_nobody):
         as_nobody.folder,
         first="import sqlite3; from hermes_core.llm.ledger import Usage, UsageLedger",
     )
-    assert (done.returncode, done.stderr.count("cannot write the usage ledger")) == (0, 1)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

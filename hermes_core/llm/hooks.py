@@ -1,0 +1,92 @@
+"""What plugins do around a model call; one that fails in it is blamed, and passed over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hermes_core.errors import PluginContractError
+from hermes_core.llm.flow import Ask
+from hermes_core.llm.messages import check_messages, check_options
+from hermes_core.types.call import Completion, LlmCall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hermes_core.llm.flow import Deadline, Flow
+    from hermes_core.plugins.listener import Listener
+
+PREPARE, ANSWER, DONE = "hermes_llm_prepare", "hermes_llm_answer", "hermes_llm_done"
+
+
+_KEPT = ("plugin_id", "method", "provider", "model", "timeout")
+"""Fields of a call that are the host's to set."""
+
+
+class LlmHooks(NamedTuple):
+    """The implementations of the three hooks, in the order they are called."""
+
+    prepare: Sequence[Listener] = ()
+    answer: Sequence[Listener] = ()
+    done: Sequence[Listener] = ()
+
+
+def prepared_call(call: LlmCall, listeners: Sequence[Listener], deadline: Deadline) -> Flow[LlmCall]:
+    """The call as the plugins want it; who calls, and whom, stays as it was."""
+    for listener in listeners:
+        wanted = yield from _asked(listener, PREPARE, deadline, call=call)
+        if wanted is None:
+            continue
+        problem = _problem(wanted)
+        if problem:
+            listener.blame(PREPARE, PluginContractError(problem, plugin=listener.plugin))
+        else:
+            call = replace(wanted, **{name: getattr(call, name) for name in _KEPT})
+    return call
+
+
+def _problem(wanted: object) -> str:
+    """What keeps a prepared call from being made; ``""`` when nothing does."""
+    if not isinstance(wanted, LlmCall):
+        return f"it returned {type(wanted).__name__}, which is no LlmCall"
+    try:
+        check_messages(PREPARE, wanted.messages)
+        check_options(PREPARE, temperature=wanted.temperature, max_tokens=wanted.max_tokens, timeout=None)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def answer_of(call: LlmCall, listeners: Sequence[Listener], deadline: Deadline) -> Flow[Completion | None]:
+    """The first answer that a plugin gives in place of the network, or None."""
+    for listener in listeners:
+        answer = yield from _asked(listener, ANSWER, deadline, call=call)
+        if isinstance(answer, Completion):
+            return answer
+        if answer is not None:
+            message = f"it returned {type(answer).__name__}, which is no Completion"
+            listener.blame(ANSWER, PluginContractError(message, plugin=listener.plugin))
+    return None
+
+
+def told(
+    call: LlmCall,
+    completion: Completion | None,
+    error: BaseException | None,
+    listeners: Sequence[Listener],
+    deadline: Deadline,
+) -> Flow[None]:
+    """Tell the plugins how a call ended."""
+    for listener in listeners:
+        yield from _asked(listener, DONE, deadline, call=call, completion=completion, error=error)
+
+
+def _asked(listener: Listener, hook: str, deadline: Deadline, **arguments: Any) -> Flow[Any]:
+    """What one implementation returns; None when it raises, which is its plugin's blame."""
+    try:
+        return (yield Ask(lambda: listener.call(**arguments), listener.is_async, max(deadline.remaining(), 1.0)))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt | GeneratorExit) or type(error).__name__ == "CancelledError":
+            raise
+        listener.blame(hook, error)
+        return None
