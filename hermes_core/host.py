@@ -320,14 +320,13 @@ class Host:
         known_as = next((name for name in ((row.key, row.name) if row else ()) if name in entries), plugin_id)
         return known_as, config.section("plugins", "entries", known_as, "llm")
 
-    def wires(self) -> dict[str, ApiMode]:
+    def wires(self) -> Mapping[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""
-        from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
+        from hermes_core.llm.wire import Wires
         from hermes_core.types.wire import ApiMode
 
-        wires = {CHAT_COMPLETIONS.name: CHAT_COMPLETIONS}
         offered = [mode for _, mode in self._registry.items("hermes_api_modes", lambda item: isinstance(item, ApiMode))]
-        return wires | {mode.name: mode for mode in reversed(offered)}
+        return Wires({mode.name: mode for mode in reversed(offered)})
 
     def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
         """What a provider's profile may ask of this host."""

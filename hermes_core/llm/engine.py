@@ -10,7 +10,7 @@ from hermes_core.config.truth import is_number
 from hermes_core.errors import HermesError, StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
-from hermes_core.llm.flow import Block, Deadline, Flow, completion
+from hermes_core.llm.flow import IMAGE_SECONDS, Block, Deadline, Flow, completion
 from hermes_core.llm.structured import NotJsonError, parse_json, violations
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult
@@ -164,6 +164,8 @@ class LlmEngine:
                 host=lambda provider: self._host.endpoint_host(config, provider),
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
+                variable=self._host.environment.credential,
+                image_seconds=_seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             )
             return self._result(request, answer, line)
 
@@ -241,12 +243,15 @@ class LlmEngine:
 
 def default_timeout(config: Config) -> float:
     """Seconds a call may take when it does not say so itself."""
-    for task in ("plugin", "plugin_llm"):
-        value = config.get("auxiliary", task, "timeout")
-        try:
-            seconds = float(value) if isinstance(value, str) else value
-        except ValueError:
-            continue
-        if is_number(seconds) and seconds > 0:
-            return float(seconds)
-    return DEFAULT_TIMEOUT
+    found = (_seconds(config, (task, "timeout")) for task in ("plugin", "plugin_llm"))
+    return next((seconds for seconds in found if seconds), DEFAULT_TIMEOUT)
+
+
+def _seconds(config: Config, path: tuple[str, str]) -> float | None:
+    """A number of seconds below ``auxiliary``; None when there is no usable one."""
+    value = config.get("auxiliary", *path)
+    try:
+        seconds = float(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    return float(seconds) if is_number(seconds) and seconds > 0 else None

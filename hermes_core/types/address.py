@@ -24,3 +24,31 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the public internet, and not of this machine or its network.
+
+    An IPv6 address that stands for an IPv4 one is judged by that.
+
+    Example:
+        >>> [is_public(address) for address in ("9.9.9.9", "10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1")]
+        [True, False, False, False]
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour
+        if found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+        if found not in _GLOBAL_V6:
+            return False
+    return found.is_global and not found.is_multicast
