@@ -24,7 +24,7 @@ from hermes_core.errors import (
     UnknownProviderError,
     near,
 )
-from hermes_core.llm.reasoning import reasoning_config
+from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile

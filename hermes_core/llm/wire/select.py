@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from hermes_core.auth.keys import is_within
 from hermes_core.types.address import host_of
 
-_BEDROCK = re.compile(
-    r"(?:.+\.)?bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)"
-)
+BEDROCK = r"(.+\.)?bedrock-runtime(-fips)?\.[a-z0-9-]+\.(vpce\.)?(amazonaws\.com(\.cn)?|api\.aws)"
+"""The hosts of Amazon Bedrock, one a region."""
 
 MANDATED = (("api.anthropic.com", "", "anthropic_messages"), ("api.kimi.com", "/coding", "anthropic_messages"))
 """Host, beginning of the path, and the one format that is spoken there."""
@@ -23,6 +23,7 @@ USUAL = (
 """Host, pattern of the model's name if not all, and the format to speak when nobody says."""
 
 
+@lru_cache(256)
 def mandated(base_url: str) -> str:
     """The format that an address demands, whatever is configured; ``""`` when it demands none.
 
@@ -31,11 +32,12 @@ def mandated(base_url: str) -> str:
         ('anthropic_messages', '')
     """
     host, path = host_of(base_url), urlsplit(base_url).path
-    if _BEDROCK.fullmatch(host):
+    if "bedrock-runtime" in host and re.fullmatch(BEDROCK, host):
         return "bedrock_converse"
     return next((mode for known, start, mode in MANDATED if is_within(host, known) and path.startswith(start)), "")
 
 
+@lru_cache(256)
 def usual(base_url: str, model: str) -> str:
     """The format to speak at an address when neither it nor the configuration demands one; ``""`` for no word.
 
@@ -48,7 +50,7 @@ def usual(base_url: str, model: str) -> str:
         return "anthropic_messages"
     if path.endswith("/openai"):
         return ""
-    fits = (
-        mode for known, names, mode in USUAL if is_within(host, known) and (not names or re.fullmatch(names, model))
-    )
-    return next(fits, "")
+    for known, names, mode in USUAL:
+        if is_within(host, known) and (not names or re.fullmatch(names, model)):
+            return mode
+    return ""
