@@ -31,7 +31,7 @@ def mandated(base_url: str) -> str:
         >>> mandated("https://api.anthropic.com/v1"), mandated("https://api.acme.test/v1")
         ('anthropic_messages', '')
     """
-    host, path = host_of(base_url), urlsplit(base_url).path
+    host, path = _host_and_path(base_url)
     if "bedrock-runtime" in host and re.fullmatch(BEDROCK, host):
         return "bedrock_converse"
     return next((mode for known, start, mode in MANDATED if is_within(host, known) and path.startswith(start)), "")
@@ -45,7 +45,7 @@ def usual(base_url: str, model: str) -> str:
         >>> usual("https://api.minimax.io/anthropic", "MiniMax-M2"), usual("https://api.x.ai/v1", "grok-4")
         ('anthropic_messages', 'codex_responses')
     """
-    host, path = host_of(base_url), urlsplit(base_url).path.rstrip("/")
+    host, path = _host_and_path(base_url)
     if path.endswith(("/anthropic", "/anthropic/v1")):
         return "anthropic_messages"
     if path.endswith("/openai"):
@@ -54,3 +54,8 @@ def usual(base_url: str, model: str) -> str:
         if is_within(host, known) and (not names or re.fullmatch(names, model)):
             return mode
     return ""
+
+
+def _host_and_path(base_url: str) -> tuple[str, str]:
+    host = host_of(base_url)
+    return host, urlsplit(base_url).path.rstrip("/") if host else ""

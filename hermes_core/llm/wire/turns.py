@@ -130,14 +130,14 @@ def alternating(turns: Sequence[Turn], *, blank: str = PLACEHOLDER, user_ends: b
     merged: list[Turn] = []
     for turn in turns:
         parts = [part for part in turn.parts if not (isinstance(part, Text) and not part.text.strip())]
-        if not parts and blank:
-            parts = [Text(blank)]
-        if parts and merged and merged[-1].role == turn.role:
+        if merged and merged[-1].role == turn.role:
             merged[-1].parts.extend(parts)
-        elif parts:
+        elif parts or blank:
             merged.append(Turn(turn.role, parts))
     for turn in merged:
         turn.parts.sort(key=lambda part: not isinstance(part, ToolResult))  # they must follow their calls at once
+        if not turn.parts:
+            turn.parts.append(Text(blank))
     if not merged or merged[0].role == "assistant":
         merged.insert(0, Turn("user", [Text(PLACEHOLDER)]))
     if merged[-1].role == "assistant":
