@@ -116,7 +116,7 @@ def _assembled(events: list[Any]) -> Any:
         if event.get("type") == "error":
             return {"error": event.get("error") or event}
     told = [event["response"] for event in known if isinstance(event.get("response"), Mapping)]
-    response = told[-1] if told else {}
+    response = told[-1] if told else {"status": "in_progress"}
     done = [event["item"] for event in known if event.get("type") == "response.output_item.done" and "item" in event]
     return response if response.get("output") else {**response, "output": done}
 
@@ -132,10 +132,9 @@ def _format(response_format: Mapping[str, Any]) -> dict[str, Any]:
 def _items(turn: Turn) -> Iterator[dict[str, Any]]:
     """A turn's message, and an item for each call and result."""
     spoken = [part for part in turn.parts if isinstance(part, Text | Image)]
-    if spoken:
+    if spoken and (spoken != [Text("")] or len(turn.parts) == 1):
         kind = "input_text" if turn.role == "user" else "output_text"
-        content = [_content(part, kind) for part in spoken]
-        yield {"type": "message", "role": turn.role, "content": content}
+        yield {"type": "message", "role": turn.role, "content": [_content(part, kind) for part in spoken]}
     for part in turn.parts:
         if isinstance(part, ToolCall):
             arguments = json.dumps(part.arguments)

@@ -63,18 +63,26 @@ def test_some_addresses_have_a_usual_format(base_url, model, mode):
     [
         pytest.param({}, {}, "chat_completions", id="chat-completions-is-the-usual"),
         pytest.param({}, {"api_mode": "gemini"}, "gemini", id="the-profile-says"),
-        pytest.param({"api_mode": "codex_responses"}, {"api_mode": "gemini"}, "codex_responses", id="the-operator-says"),
-        pytest.param({}, {"base_url": "https://a.test/anthropic"}, "anthropic_messages", id="the-path-beats-the-profile"),
         pytest.param(
-            {"api_mode": "chat_completions"}, {"base_url": "https://a.test/anthropic"}, "chat_completions",
+            {"api_mode": "codex_responses"}, {"api_mode": "gemini"}, "codex_responses", id="the-operator-says"
+        ),
+        pytest.param(
+            {}, {"base_url": "https://a.test/anthropic"}, "anthropic_messages", id="the-path-beats-the-profile"
+        ),
+        pytest.param(
+            {"api_mode": "chat_completions"},
+            {"base_url": "https://a.test/anthropic"},
+            "chat_completions",
             id="the-operator-beats-the-path",
         ),
         pytest.param(
-            {"api_mode": "chat_completions"}, {"base_url": "https://api.anthropic.com"}, "anthropic_messages",
+            {"api_mode": "chat_completions"},
+            {"base_url": "https://api.anthropic.com"},
+            "anthropic_messages",
             id="the-host-beats-the-operator",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_first_that_has_a_say_decides(lane, route_of, config, profile, mode):
     """What the host demands, then the operator, then what is usual at the address, then the profile."""
     host = lane.bare_host({"model": {"provider": "acme", "default": "m", **config}})

@@ -100,9 +100,11 @@ def test_an_image_for_the_system_is_refused():
 def test_system_and_developer_messages_are_gathered_wherever_they_stand():
     """Every system text counts, in order, but for blank ones."""
     messages = [
-        {"role": "system", "content": "a"}, user("x"), {"role": "developer", "content": "b"},
+        {"role": "system", "content": "a"},
+        user("x"),
+        {"role": "developer", "content": "b"},
         {"role": "system", "content": " "},
-    ]  # fmt: skip
+    ]
     assert read(messages).system == ["a", "b"]
 
 
@@ -202,11 +204,12 @@ def test_the_messages_are_not_changed(everything):
             [("assistant", ["a"])], [("user", [PLACEHOLDER]), ("assistant", ["a"])], id="the-user-speaks-first"
         ),
         pytest.param(
-            [("user", ["a"]), ("assistant", ["b \n"])], [("user", ["a"]), ("assistant", ["b"])],
+            [("user", ["a"]), ("assistant", ["b \n"])],
+            [("user", ["a"]), ("assistant", ["b"])],
             id="what-is-gone-on-with-ends-in-a-letter",
         ),
     ],
-)  # fmt: skip
+)
 def test_turns_alternate_and_none_is_empty(turns, merged):
     """Turns are merged, filled and begun as the stricter formats demand."""
     found = alternating([Turn(role, [*map(Text, texts)]) for role, texts in turns])
