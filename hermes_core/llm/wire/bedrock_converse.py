@@ -103,7 +103,7 @@ def decode(body: Any) -> Completion:
 
 def _ask_for_tools(body: dict[str, Any], request: WireRequest, called: list[str]) -> None:
     """Add the wanted schema, and the tools that the API must know; as ``anthropic_messages`` does it."""
-    tools = [_tool(name, {"type": "object"}) for name in called]
+    tools: list[dict[str, Any]] = [{"name": name, "inputSchema": {"json": {"type": "object"}}} for name in called]
     choice: dict[str, Any] = {}
     name, schema = wanted(request.response_format) or ("", None)
     native = closed(schema) if claude.decodes_schemas(request.model) else None
@@ -111,18 +111,14 @@ def _ask_for_tools(body: dict[str, Any], request: WireRequest, called: list[str]
         structure = {"jsonSchema": {"name": name, "schema": json.dumps(native)}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
     elif is_object(schema) and _forces_tools(request.model):
-        tools.append(_tool(ANSWER_TOOL, schema))
+        tools.append({"name": ANSWER_TOOL, "description": TELLS, "inputSchema": {"json": schema}})
         choice = {"toolChoice": {"tool": {"name": ANSWER_TOOL}}}
     if tools:
-        body["toolConfig"] = {"tools": tools, **choice}
+        body["toolConfig"] = {"tools": [{"toolSpec": tool} for tool in tools], **choice}
 
 
 def _forces_tools(model: str) -> bool:
     return any(word in model.lower() for word in FORCES_TOOLS) and claude.forces_tools(model)
-
-
-def _tool(name: str, schema: Any) -> dict[str, Any]:
-    return {"toolSpec": {"name": name, "description": TELLS, "inputSchema": {"json": schema}}}
 
 
 def _block(part: Part) -> dict[str, Any]:
