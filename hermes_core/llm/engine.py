@@ -164,7 +164,7 @@ class LlmEngine:
                 host=lambda provider: self._host.endpoint_host(config, provider),
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
-                variable=self._host.environment.credential,
+                variable=self._planner.variable,
                 image_seconds=_seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             )
             return self._result(request, answer, line)

@@ -122,7 +122,7 @@ def completion(
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
     attempts: list[Attempt],
-    variable: Callable[[str], str] = lambda _name: "",
+    variable: Callable[[ProviderProfile, str], str] = lambda _profile, _name: "",
     image_seconds: float = IMAGE_SECONDS,
 ) -> Flow[Completion]:
     """Ask the routes in order until one answers.
@@ -134,7 +134,7 @@ def completion(
         host: What a provider's profile may ask of the host, by the provider's name.
         deadline: The call's one clock.
         attempts: Filled with each route tried.
-        variable: A secret of the environment, by its name, for wires that sign.
+        variable: A variable that a provider's wire may sign with, by its name; ``""`` when it is not set.
         image_seconds: How long fetching the images of an attempt may take.
 
     Raises:
@@ -168,7 +168,7 @@ def _attempt(
     wires: Mapping[str, ApiMode],
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
-    variable: Callable[[str], str],
+    variable: Callable[[ProviderProfile, str], str],
     image_seconds: float,
 ) -> Flow[Completion]:
     base_url, api_key = route.base_url, route.credential.value
@@ -213,12 +213,16 @@ def _with_images(request: WireRequest, seconds: float, deadline: Deadline) -> Fl
 
 
 def _signed(
-    route: Route, wire: ApiMode, request: HttpRequest, variable: Callable[[str], str], deadline: Deadline
+    route: Route,
+    wire: ApiMode,
+    request: HttpRequest,
+    variable: Callable[[ProviderProfile, str], str],
+    deadline: Deadline,
 ) -> Flow[HttpRequest]:
     """The request as its wire signs it, with the variables that the wire asked for and nothing else."""
     sign = wire.sign
     assert sign is not None
-    variables = {name: value for name in wire.sign_variables if (value := variable(name))}
+    variables = {name: value for name in wire.sign_variables if (value := variable(route.profile, name))}
     return (yield from _blocking(lambda: _by_wire(route, "sign", lambda: sign(request, variables)), deadline))
 
 

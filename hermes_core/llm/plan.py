@@ -115,6 +115,11 @@ class Planner:
         )
         return [route]
 
+    def variable(self, profile: ProviderProfile, name: str) -> str:
+        """A variable for a wire that signs, ``""`` when it is not set; what is another provider's is kept back."""
+        owners = [row.name for row in self._catalog if name in row.env_vars]
+        return self._environment.credential(name) if not owners or profile.name in owners else ""
+
     def _reasoning(self, config: Config) -> dict[str, Any] | None:
         try:
             return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))

@@ -105,8 +105,8 @@ class ApiMode:
             list of their JSON values.
         sign: Completes an encoded request with what only the whole of it decides, such as a signature.
             Given the request and the variables it asked for; may block.
-        sign_variables: Names of the variables that ``sign`` is given, those that are set, as the home's
-            ``.env`` or else the process has them.
+        sign_variables: Names of the variables that ``sign`` is given, as the home's ``.env`` or else the
+            process has them; those that are not set, and keys of other providers, are left out.
 
     Example:
         >>> from hermes_core.types.call import Completion

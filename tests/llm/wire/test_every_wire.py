@@ -19,7 +19,7 @@ from hermes_core.errors import (
     UnsupportedInputError,
 )
 from hermes_core.llm.wire import OWN, Wires
-from hermes_core.types.wire import HttpRequest, WireRequest
+from hermes_core.types.wire import WireRequest
 
 OTHERS = [name for name in OWN if name != "chat_completions"]
 KEY_HEADERS = {
@@ -336,15 +336,15 @@ SIGNING = """
     def hermes_api_modes():
         yield ApiMode(
             name="signing", encode=encode, decode=lambda body: Completion(text=body["text"]), sign=sign,
-            sign_variables=("OWN_TOKEN", "UNSET_TOKEN"),
+            sign_variables=("OWN_TOKEN", "UNSET_TOKEN", "OPENROUTER_API_KEY"),
         )
     """
 
 
 def test_a_plugins_format_may_sign(way, lane, monkeypatch):
-    """A format that signs is given the request and the variables it asked for, and nothing else."""
+    """A format that signs is given the variables it asked for, but for the keys of other providers."""
     monkeypatch.setenv("OWN_TOKEN", "t-123456")
-    monkeypatch.setenv("OTHER_TOKEN", "t-654321")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-654321")
     lane.write("plugins/signing/plugin.yaml", "name: signing")
     lane.write("plugins/signing/__init__.py", SIGNING)
     lane.server.queue_response({"text": "pong"})
