@@ -25,7 +25,7 @@ DEFAULT_INSTRUCTIONS = "You are a helpful assistant."
 LEAST_TOKENS = 16
 """The API refuses a lower limit."""
 
-EFFORTS = {"minimal": "low", "max": "xhigh", "ultra": "xhigh"}
+EFFORTS = {"minimal": "low", "ultra": "max"}
 """Efforts that the API calls otherwise."""
 
 FINISH = {"completed": "stop", "max_output_tokens": "length", "content_filter": "content_filter"}
@@ -36,7 +36,7 @@ USAGE = {
     "output_tokens": ("output_tokens",),
     "total_tokens": ("total_tokens",),
     "cache_read_tokens": ("input_tokens_details.cached_tokens",),
-    "cache_write_tokens": ("input_tokens_details.cache_creation_tokens",),
+    "cache_write_tokens": ("input_tokens_details.cache_write_tokens", "input_tokens_details.cache_creation_tokens"),
 }
 
 
@@ -71,8 +71,8 @@ def encode(request: WireRequest) -> HttpRequest:
     if request.reasoning is not None and request.reasoning["enabled"]:
         effort = request.reasoning["effort"]
         body["reasoning"] = {"effort": EFFORTS.get(effort, effort) or "medium", "summary": "auto"}
-    if request.response_format is not None:
-        body["text"] = {"format": _format(request.response_format)}
+    if (wanted_format := _format(request.response_format)) is not None:
+        body["text"] = {"format": wanted_format}
     body.update(request.extra)
     accepts = {"Accept": "text/event-stream"} if streams else {}
     return post(below(request.base_url, "responses"), body, accepts, bearer(request.api_key), request.headers)
@@ -121,11 +121,14 @@ def _assembled(events: list[Any]) -> Any:
     return response if response.get("output") else {**response, "output": done}
 
 
-def _format(response_format: Mapping[str, Any]) -> dict[str, Any]:
+def _format(response_format: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The format to ask for; None for free text, and for a schema that is no object and so says nothing here."""
     found = wanted(response_format)
     if found is None:
-        return {"type": response_format["type"]}
+        return {"type": response_format["type"]} if response_format else None
     name, schema = found
+    if not isinstance(schema, Mapping):
+        return None
     return {"type": "json_schema", "name": name, "schema": schema, "strict": False}
 
 

@@ -39,9 +39,13 @@ FINISH = {
     "BLOCKLIST": "content_filter",
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
+    "MODEL_ARMOR": "content_filter",
     "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
     "MALFORMED_FUNCTION_CALL": "tool_calls",
     "UNEXPECTED_TOOL_CALL": "tool_calls",
+    "TOO_MANY_TOOL_CALLS": "tool_calls",
 }
 
 USAGE = {

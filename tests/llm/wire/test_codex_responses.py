@@ -123,7 +123,7 @@ def test_a_limit_below_the_lowest_is_raised(write, asked, sent):
     [
         pytest.param({"enabled": True, "effort": "high"}, {"effort": "high", "summary": "auto"}, id="an-effort"),
         pytest.param({"enabled": True, "effort": "minimal"}, {"effort": "low", "summary": "auto"}, id="minimal-is-low"),
-        pytest.param({"enabled": True, "effort": "ultra"}, {"effort": "xhigh", "summary": "auto"}, id="ultra-is-xhigh"),
+        pytest.param({"enabled": True, "effort": "ultra"}, {"effort": "max", "summary": "auto"}, id="ultra-is-max"),
         pytest.param({"enabled": True, "effort": ""}, {"effort": "medium", "summary": "auto"}, id="no-word-is-medium"),
         pytest.param({"enabled": False, "effort": "none"}, None, id="off-is-not-mentioned"),
     ],
@@ -139,6 +139,12 @@ def test_a_schema_is_asked_for_as_it_is(write, wanting):
     assert body["text"] == {
         "format": {"type": "json_schema", "name": "triage", "schema": wanting.schema, "strict": False}
     }
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["anything", "nothing"])
+def test_a_schema_that_is_no_object_is_left_to_the_prompt(write, wanting, schema):
+    """The API takes none but objects there."""
+    assert "text" not in write(WIRE, response_format=wanting(schema)).body
 
 
 def test_free_json_is_asked_for(write):
@@ -201,6 +207,8 @@ def test_usage_is_counted(counts):
     """Input and output as reported, cached input beside it."""
     assert decode(answer(PONG)).usage == counts(12, 6, 18, 4, 0)
     assert decode(answer(PONG, usage=None)).usage == counts(0, 0, 0, 0, 0)
+    written = {"input_tokens": 12, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2}}
+    assert decode(answer(PONG, usage=written)).usage == counts(12, 0, 12, 4, 2)
 
 
 @pytest.mark.parametrize(
