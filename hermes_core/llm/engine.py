@@ -165,7 +165,7 @@ class LlmEngine:
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
                 variable=self._planner.variable,
-                image_seconds=_seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
+                image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             )
             return self._result(request, answer, line)
 
@@ -179,7 +179,14 @@ class LlmEngine:
         warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider)
         if way in warm:
             return prepare()
-        prepared: _Prepared = yield Block(prepare)
+
+        def prepare_first() -> _Prepared:
+            prepared = prepare()
+            for route in prepared.routes:
+                prepared.wires.get(route.api_mode)  # imports it
+            return prepared
+
+        prepared: _Prepared = yield Block(prepare_first)
         warm.add(way)
         return prepared
 

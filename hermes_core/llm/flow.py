@@ -123,7 +123,7 @@ def completion(
     deadline: Deadline,
     attempts: list[Attempt],
     variable: Callable[[ProviderProfile, str], str] = lambda _profile, _name: "",
-    image_seconds: float = IMAGE_SECONDS,
+    image_seconds: Callable[[], float] = lambda: IMAGE_SECONDS,
 ) -> Flow[Completion]:
     """Ask the routes in order until one answers.
 
@@ -135,7 +135,7 @@ def completion(
         deadline: The call's one clock.
         attempts: Filled with each route tried.
         variable: A variable that a provider's wire may sign with, by its name; ``""`` when it is not set.
-        image_seconds: How long fetching the images of an attempt may take.
+        image_seconds: Tells how long fetching the images of an attempt may take.
 
     Raises:
         ProviderError: No route answered; the first one's error.
@@ -169,7 +169,7 @@ def _attempt(
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
     variable: Callable[[ProviderProfile, str], str],
-    image_seconds: float,
+    image_seconds: Callable[[], float],
 ) -> Flow[Completion]:
     base_url, api_key = route.base_url, route.credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
@@ -202,13 +202,13 @@ def _attempt(
     return _by_wire(route, "decode", lambda: wire.decode(body))
 
 
-def _with_images(request: WireRequest, seconds: float, deadline: Deadline) -> Flow[WireRequest]:
+def _with_images(request: WireRequest, allowed: Callable[[], float], deadline: Deadline) -> Flow[WireRequest]:
     """The request with every image in it, those given by a URL fetched."""
     from hermes_core.llm.images import are_remote, inlined
 
     if not are_remote(request.messages):
         return request
-    seconds = min(seconds, deadline.left())
+    seconds = min(allowed(), deadline.left())
     return request._replace(messages=(yield from _blocking(lambda: inlined(request.messages, seconds), deadline)))
 
 

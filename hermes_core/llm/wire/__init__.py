@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -29,13 +30,18 @@ class Wires(Mapping[str, "ApiMode"]):
     def __getitem__(self, name: str) -> ApiMode:
         if name in self._offered:
             return self._offered[name]
-        if name not in OWN:
-            raise KeyError(name)
-        mode: ApiMode = getattr(import_module(f"{__name__}.{name}"), name.upper())
-        return mode
+        return _own(name)
 
     def __iter__(self) -> Iterator[str]:
         yield from dict.fromkeys((*OWN, *self._offered))
 
     def __len__(self) -> int:
         return len({*OWN, *self._offered})
+
+
+@cache
+def _own(name: str) -> ApiMode:
+    if name not in OWN:
+        raise KeyError(name)
+    mode: ApiMode = getattr(import_module(f"{__name__}.{name}"), name.upper())
+    return mode

@@ -92,7 +92,7 @@ def encode(request: WireRequest) -> HttpRequest:
     thinking = request.extra.get("thinking_config") or thinking_config(model, request.reasoning)
     if thinking:
         config["thinkingConfig"] = thinking
-    config.update(request.extra.get("generationConfig", {}))
+    config.update(request.extra.get("generationConfig") or {})
     body.update({name: value for name, value in request.extra.items() if name in BODY_FIELDS})
     path = f"models/{quote(model, safe='')}:generateContent"
     key = {"x-goog-api-key": request.api_key} if request.api_key else {}

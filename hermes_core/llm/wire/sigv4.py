@@ -56,14 +56,14 @@ def sign(request: HttpRequest, variables: Mapping[str, str]) -> HttpRequest:
     try:
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest
-        from botocore.exceptions import BotoCoreError
+        from botocore.exceptions import BotoCoreError, ClientError
     except ImportError:
         hint = f"pip install 'hermes-plugin-host[bedrock]', or set {BEARER}"
         message = "requests to Amazon Bedrock are signed with the package 'botocore', which is not installed"
         raise MissingCredentialError(message, hint=hint) from None
     try:
         found, region = _credentials(variables)
-    except BotoCoreError as error:
+    except (BotoCoreError, ClientError) as error:
         message = f"no AWS credential can be used: {redact(str(error))}"
         raise MissingCredentialError(message, hint="correct the AWS profile, or log in again") from None
     for secret in (found.secret_key, found.token):
