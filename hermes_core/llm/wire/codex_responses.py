@@ -25,6 +25,9 @@ DEFAULT_INSTRUCTIONS = "You are a helpful assistant."
 LEAST_TOKENS = 16
 """The API refuses a lower limit."""
 
+UNSAMPLED = ("gpt-5", "o1", "o3", "o4", "codex")
+"""Beginnings of the names of models that reason, and refuse a temperature."""
+
 EFFORTS = {"minimal": "low", "ultra": "max"}
 """Efforts that the API calls otherwise."""
 
@@ -64,7 +67,8 @@ def encode(request: WireRequest) -> HttpRequest:
         instructions = instructions or DEFAULT_INSTRUCTIONS
     if instructions:
         body["instructions"] = instructions
-    if request.temperature is not None and not streams:
+    is_sampled = not request.model.rpartition("/")[2].lower().startswith(UNSAMPLED)
+    if request.temperature is not None and is_sampled and not streams:
         body["temperature"] = request.temperature
     if request.max_tokens is not None and not streams:
         body["max_output_tokens"] = max(request.max_tokens, LEAST_TOKENS)

@@ -55,11 +55,11 @@ NO = said({"type": "refusal", "refusal": "I will not."})
 
 def test_a_conversation_is_written(write, everything, png):
     """System text becomes instructions, each message an item, each call and result an item of its own."""
-    written = write(WIRE, everything, model="gpt-5.4", api_key="k-123456", temperature=0, max_tokens=64)
+    written = write(WIRE, everything, model="grok-4", api_key="k-123456", temperature=0, max_tokens=64)
     assert written.url == "https://api.acme.test/v1/responses"
     assert written.headers["authorization"] == "Bearer k-123456"
     assert written.body == {
-        "model": "gpt-5.4",
+        "model": "grok-4",
         "store": False,
         "instructions": "Be brief.\n\nBe kind.",
         "temperature": 0,
@@ -85,6 +85,22 @@ def test_a_conversation_is_written(write, everything, png):
 def test_what_nobody_set_is_not_sent(write):
     """No temperature, no limit, no instructions, unless somebody says."""
     assert write(WIRE).body.keys() == {"model", "store", "input"}
+
+
+@pytest.mark.parametrize(
+    ("model", "is_sent"),
+    [
+        ("gpt-4.1", True),
+        ("grok-4", True),
+        ("gpt-5.4", False),
+        ("openai/gpt-5-codex", False),
+        ("o3-pro", False),
+        ("codex-mini-latest", False),
+    ],
+)
+def test_models_that_reason_get_no_temperature(write, model, is_sent):
+    """They refuse one."""
+    assert ("temperature" in write(WIRE, model=model, temperature=0.5).body) is is_sent
 
 
 def test_there_is_always_something_to_answer(write):
