@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from hermes_core import ProviderProfile
 from hermes_core.errors import ProviderTimeoutError, UnsupportedInputError
 from hermes_core.llm.backends import PublicBackend
 from hermes_core.llm.images import MAX_BYTES, MAX_REDIRECTS, are_remote, fetch_image, inlined
@@ -48,6 +49,7 @@ PRIVATE = {
     "loopback-through-6to4": "2002:7f00:1::1",
     "an-office-through-nat64": "64:ff9b::a00:1",
     "a-name": "localhost",
+    "a-cloud-s-own-service": "168.63.129.16",
     "nothing": "",
 }
 
@@ -410,17 +412,26 @@ def test_images_elsewhere_are_found(message, is_remote):
     assert are_remote([message]) is is_remote
 
 
+class Illustrating(ProviderProfile):
+    """A profile that adds an image of its own."""
+
+    def prepare_messages(self, messages):
+        return [*messages, image(self.url)]
+
+
 @pytest.mark.parametrize("wire", ["gemini", "bedrock_converse"])
 @pytest.mark.parametrize(
     "url", ["https://127.0.0.1:1/a.png", "https://localhost:1/a.png", "http://pictures.test/a.png"]
 )
 def test_a_call_with_such_an_image_fails_before_it_is_sent(way, lane, wire, url):
-    """A picture that may not be fetched is a ValueError that says what to do; the provider is not asked."""
-    llm = lane.llm({"model": {"api_mode": wire, "api_key": "k-123456"}})
+    """A picture that may not be fetched, whoever added it, is a ValueError with a remedy; nothing is sent."""
+    host = lane.bare_host({"model": {"provider": "acme"}})
+    fields = {"base_url": lane.server.base_url, "auth_type": "none", "fallback_models": ("m",), "api_mode": wire}
+    host.program_context().register_provider(Illustrating("acme", url=url, **fields))
     with pytest.raises(UnsupportedInputError, match="inside the request") as caught:
-        way.structured(llm, input=[{"type": "image", "url": url}])
+        way.complete(host.llm("p"))
     assert isinstance(caught.value, ValueError)
-    assert (caught.value.provider, caught.value.hint) == ("custom", "give the image's bytes as data")
+    assert (caught.value.provider, caught.value.hint) == ("acme", "give the image's bytes as data")
     assert lane.server.requests == []
 
 
@@ -436,4 +447,4 @@ def test_the_calls_own_deadline_is_the_error(way, lane):
     """When the time for the whole call ends while a picture is fetched, that is what is told."""
     llm = lane.llm({"model": {"api_mode": "gemini"}})
     with pytest.raises(ProviderTimeoutError, match="within 1e-06 s"):
-        way.structured(llm, input=[{"type": "image", "url": "https://127.0.0.1:1/a.png"}], timeout=1e-6)
+        way.structured(llm, input=[{"type": "image", "url": URL}], timeout=1e-6)
