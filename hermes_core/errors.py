@@ -17,6 +17,7 @@
     │  ├─ MissingModelError          also ValueError
     │  ├─ MissingCredentialError     also RuntimeError
     │  ├─ VisionUnavailableError     also RuntimeError
+    │  ├─ UnsupportedInputError      also ValueError; the wire format cannot carry it
     │  ├─ ProviderTransportError     no complete answer came
     │  │  └─ ProviderTimeoutError    also TimeoutError
     │  ├─ ProviderStatusError        also RuntimeError; .status_code, .body, .request_id
@@ -151,6 +152,10 @@ class MissingCredentialError(ProviderError, RuntimeError):
 
 class VisionUnavailableError(ProviderError, RuntimeError):
     """The call holds an image, and no configured model takes one."""
+
+
+class UnsupportedInputError(ProviderError, ValueError):
+    """The call holds something that the provider's wire format cannot carry, such as an image nobody can fetch."""
 
 
 class ProviderTransportError(ProviderError):

@@ -337,14 +337,13 @@ class Host:
 
         return LlmHooks(*map(self._registry.listeners, (PREPARE, ANSWER, DONE)))
 
-    def wires(self) -> dict[str, ApiMode]:
+    def wires(self) -> Mapping[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""
-        from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
+        from hermes_core.llm.wire import Wires
         from hermes_core.types.wire import ApiMode
 
-        wires = {CHAT_COMPLETIONS.name: CHAT_COMPLETIONS}
         offered = [mode for _, mode in self._registry.items("hermes_api_modes", lambda item: isinstance(item, ApiMode))]
-        return wires | {mode.name: mode for mode in reversed(offered)}
+        return Wires({mode.name: mode for mode in reversed(offered)})
 
     def endpoint_host(self, config: Config, provider: str) -> EndpointHost:
         """What a provider's profile may ask of this host."""

@@ -1,4 +1,4 @@
-"""Network backends: with one deadline for all a blocking call does, and losing nothing of a cancelled one.
+"""Network backends: one deadline for all a blocking call does, public addresses alone, and no connection lost.
 
 A timeout for each read would start anew with every byte that trickles in.
 """
@@ -6,10 +6,13 @@ A timeout for each read would start anew with every byte that trickles in.
 from __future__ import annotations
 
 import math
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
 import httpcore
+
+from hermes_core.types.address import is_public
 
 if TYPE_CHECKING:
     import ssl
@@ -41,6 +44,41 @@ class DeadlineBackend(httpcore.NetworkBackend):
         """Connect before the deadline."""
         left = self.left(httpcore.ConnectTimeout)
         return _Stream(self._backend.connect_tcp(host, port, left, local_address, socket_options), self)
+
+
+class PublicBackend(DeadlineBackend):
+    """Connects to public addresses alone, and to the very address that was checked.
+
+    A name that leads to any other address as well is refused: its owner may change what it leads to.
+    """
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Look the host up once, and connect to the first of its addresses that answers."""
+        found = list(dict.fromkeys(self.addresses(host, port)))
+        if not found or not all(map(is_public, found)):
+            message = f"{host} leads to an address that is not public"
+            raise httpcore.ConnectError(message)
+        for address in found[:-1]:
+            try:
+                return self.connect(address, port, timeout, local_address, socket_options)
+            except httpcore.ConnectError:
+                continue
+        return self.connect(found[-1], port, timeout, local_address, socket_options)
+
+    def addresses(self, host: str, port: int) -> Iterable[str]:
+        """Every address that a host has."""
+        return [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+    def connect(self, address: str, port: int, *options: Any) -> httpcore.NetworkStream:
+        """Connect to an address that was checked."""
+        return super().connect_tcp(address, port, *options)
 
 
 class _Stream(httpcore.NetworkStream):

@@ -12,7 +12,7 @@ from hermes_core.config.truth import is_number
 from hermes_core.errors import HermesError, StructuredOutputError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
-from hermes_core.llm.flow import Block, Deadline, Flow, completion
+from hermes_core.llm.flow import IMAGE_SECONDS, Block, Deadline, Flow, completion
 from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
 from hermes_core.llm.ledger import Usage, UsageLedger
 from hermes_core.llm.structured import NotJsonError, parse_json, violations
@@ -213,6 +213,8 @@ class LlmEngine:
                 host=lambda provider: self._host.endpoint_host(way.config, provider),
                 deadline=way.deadline,
                 attempts=line.attempts,
+                variable=self._planner.variable,
+                image_seconds=lambda: _seconds(way.config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             )
         )
 
@@ -228,7 +230,14 @@ class LlmEngine:
         warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider)
         if way in warm:
             return prepare()
-        prepared: _Prepared = yield Block(prepare)
+
+        def prepare_first() -> _Prepared:
+            prepared = prepare()
+            for route in prepared.routes:
+                prepared.wires.get(route.api_mode)  # imports it
+            return prepared
+
+        prepared: _Prepared = yield Block(prepare_first)
         warm.add(way)
         return prepared
 
@@ -316,12 +325,15 @@ def _usage(line: AuditLine, answer: Completion | None) -> Usage:
 
 def default_timeout(config: Config) -> float:
     """Seconds a call may take when it does not say so itself."""
-    for task in ("plugin", "plugin_llm"):
-        value = config.get("auxiliary", task, "timeout")
-        try:
-            seconds = float(value) if isinstance(value, str) else value
-        except ValueError:
-            continue
-        if is_number(seconds) and seconds > 0:
-            return float(seconds)
-    return DEFAULT_TIMEOUT
+    found = (_seconds(config, (task, "timeout")) for task in ("plugin", "plugin_llm"))
+    return next((seconds for seconds in found if seconds), DEFAULT_TIMEOUT)
+
+
+def _seconds(config: Config, path: tuple[str, str]) -> float | None:
+    """A number of seconds below ``auxiliary``; None when there is no usable one."""
+    value = config.get("auxiliary", *path)
+    try:
+        seconds = float(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    return float(seconds) if is_number(seconds) and seconds > 0 else None

@@ -30,9 +30,12 @@ from hermes_core.providers.profile import EndpointHost, ProviderProfile
 if TYPE_CHECKING:
     from hermes_core.llm.plan import Route
     from hermes_core.types.call import Completion, LlmCall
-    from hermes_core.types.wire import ApiMode, HttpRequest, HttpResponse
+    from hermes_core.types.wire import ApiMode, HttpRequest, HttpResponse, WireRequest
 
 T = TypeVar("T")
+
+IMAGE_SECONDS = 30.0
+"""For fetching the images of a call, unless the configuration says otherwise."""
 
 
 class Send(NamedTuple):
@@ -130,6 +133,8 @@ def completion(
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
     attempts: list[Attempt],
+    variable: Callable[[ProviderProfile, str], str] = lambda _profile, _name: "",
+    image_seconds: Callable[[], float] = lambda: IMAGE_SECONDS,
 ) -> Flow[Completion]:
     """Ask the routes in order until one answers.
 
@@ -140,13 +145,23 @@ def completion(
         host: What a provider's profile may ask of the host, by the provider's name.
         deadline: The call's one clock.
         attempts: Filled with each route tried.
+        variable: A variable that a provider's wire may sign with, by its name; ``""`` when it is not set.
+        image_seconds: Tells how long fetching the images of an attempt may take.
 
     Raises:
         ProviderError: No route answered; the first one's error.
     """
     (route,) = routes  # more than one, with retries and rotation, is what this generator is shaped for
     try:
-        answer = yield from _attempt(call, route, wires=wires, host=host, deadline=deadline)
+        answer = yield from _attempt(
+            call,
+            route,
+            wires=wires,
+            host=host,
+            deadline=deadline,
+            variable=variable,
+            image_seconds=image_seconds,
+        )
     except ProviderError as error:
         error.provider, error.model = route.provider, route.model
         if isinstance(error, ProviderTimeoutError):  # the transport knows what was left, the caller what was given
@@ -164,6 +179,8 @@ def _attempt(
     wires: Mapping[str, ApiMode],
     host: Callable[[str], EndpointHost],
     deadline: Deadline,
+    variable: Callable[[ProviderProfile, str], str],
+    image_seconds: Callable[[], float],
 ) -> Flow[Completion]:
     base_url, api_key = route.base_url, route.credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
@@ -184,12 +201,51 @@ def _attempt(
         message = f"no plugin offers the wire format {route.api_mode!r}{near(route.api_mode, wires)}"
         raise ProviderError(message, hint=f"known: {', '.join(sorted(wires))}")
     assembled = assemble(call, route, base_url, api_key)
+    if wire.inlines_images:
+        assembled = yield from _with_images(assembled, image_seconds, deadline)
     request = _by_wire(route, "encode", lambda: wire.encode(assembled))
+    if wire.sign is not None:
+        request = yield from _signed(route, wire, request, variable, deadline)
     response: HttpResponse = yield Send(request=request, timeout=deadline.left())
     if not 200 <= response.status < 300:
         raise status_error(response, route)
-    body = _json_body(response)
+    body = _events(response) if wire.reads_events else _json_body(response)
     return _by_wire(route, "decode", lambda: wire.decode(body))
+
+
+def _with_images(request: WireRequest, allowed: Callable[[], float], deadline: Deadline) -> Flow[WireRequest]:
+    """The request with every image in it, those given by a URL fetched."""
+    from hermes_core.llm.images import are_remote, inlined
+
+    if not are_remote(request.messages):
+        return request
+    seconds = min(allowed(), deadline.left())
+    return request._replace(messages=(yield from _blocking(lambda: inlined(request.messages, seconds), deadline)))
+
+
+def _signed(
+    route: Route,
+    wire: ApiMode,
+    request: HttpRequest,
+    variable: Callable[[ProviderProfile, str], str],
+    deadline: Deadline,
+) -> Flow[HttpRequest]:
+    """The request as its wire signs it, with the variables that the wire asked for and nothing else."""
+    sign = wire.sign
+    assert sign is not None
+    variables = {name: value for name in wire.sign_variables if (value := variable(route.profile, name))}
+    return (yield from _blocking(lambda: _by_wire(route, "sign", lambda: sign(request, variables)), deadline))
+
+
+def _blocking(function: Callable[[], T], deadline: Deadline) -> Flow[T]:
+    """Call a function that may block; what fails after the deadline failed by it."""
+    try:
+        done: T = yield Block(function, deadline.left())
+    except (TimeoutError, HermesError) as error:
+        if isinstance(error, TimeoutError) or deadline.remaining() <= 0:
+            raise deadline.passed() from error
+        raise
+    return done
 
 
 def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
@@ -244,6 +300,9 @@ def check_address(base_url: str, provider: str) -> None:
 MAX_ERROR_BYTES = 64 * 1024
 """How much of an error's body is looked at; what is shown of it is redacted first, and then cut."""
 
+REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
+"""Headers in which providers name a request, for when one has to be asked about it."""
+
 _HINTS: dict[type[ProviderStatusError], str] = {
     AuthenticationError: "check the provider's key, and what it may be used for",
     RateLimitError: "wait a little, or choose another provider or model",
@@ -258,11 +317,12 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
     text = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))
     classes = {401: AuthenticationError, 403: AuthenticationError, 429: RateLimitError, 408: ServerError}
     kind = classes.get(status) or (ServerError if status >= 500 else InvalidRequestError)
+    request_id = next((response.headers[name] for name in REQUEST_IDS if name in response.headers), "")
     error = kind(
         f"{route.provider} answered {status} for model {route.model!r}: {_reason(text)}",
         status_code=status,
         body=text[:500],
-        request_id=response.headers.get("x-request-id", ""),
+        request_id=request_id,
         provider=route.provider,
         model=route.model,
         hint=_HINTS[kind],
@@ -282,8 +342,20 @@ def _reason(text: str) -> str:
     except (ValueError, RecursionError):
         body = None
     error = body.get("error", body) if isinstance(body, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
+    message = error.get("message") or error.get("Message") if isinstance(error, Mapping) else error
     return str(message if isinstance(message, str) else text)[:200].strip() or "(no text)"
+
+
+def _events(response: HttpResponse) -> Any:
+    """The values of a stream of events; of any other answer, its JSON body."""
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        return _json_body(response)
+    from hermes_core.llm.wire.events import values
+
+    try:
+        return values(response.body)
+    except (ValueError, RecursionError):
+        raise ResponseFormatError("the provider's stream of events holds one that is not JSON") from None
 
 
 def _json_body(response: HttpResponse) -> Any:

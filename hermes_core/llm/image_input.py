@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from ipaddress import IPv4Network, ip_address
+from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
 from hermes_core.types.address import is_public
@@ -28,8 +28,6 @@ _NAME = re.compile(r"[a-z0-9._-]+")
 _NUMBER = re.compile(r"\d+$|0x")
 _PRIVATE_NAMES = frozenset("localhost localdomain local internal intranet private corp home lan arpa".split())
 """Last parts of names that lead nowhere on the internet: RFC 6761, RFC 6762 appendix G, RFC 8375."""
-_OF_CLOUDS = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
-"""Addresses of clouds' own services that Python takes for public ones, or did so in some version."""
 
 
 def data_url(place: str, data: object, mime_type: object) -> str:
@@ -98,11 +96,11 @@ def is_public_host(host: str) -> bool:
             return False
     name = name.lower().rstrip(".")
     try:
-        address = ip_address(name)
+        ip_address(name)
     except ValueError:
         *before, last = name.split(".")
         return bool(before and _NAME.fullmatch(name)) and last not in _PRIVATE_NAMES and not _NUMBER.match(last)
-    return is_public(name) and not any(address in network for network in _OF_CLOUDS)
+    return is_public(name)
 
 
 def _checked_data_url(place: str, url: str) -> str:

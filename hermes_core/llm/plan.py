@@ -24,7 +24,9 @@ from hermes_core.errors import (
     UnknownProviderError,
     near,
 )
+from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
+from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of
 
@@ -50,6 +52,7 @@ class Route(NamedTuple):
         max_tokens: The operator's output limit in tokens, when the call gives none.
         api_mode: The wire format.
         accepts_images: Whether an image may be sent.
+        reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
     """
 
     profile: ProviderProfile
@@ -61,6 +64,7 @@ class Route(NamedTuple):
     max_tokens: int | None = None
     api_mode: str = "chat_completions"
     accepts_images: bool = True
+    reasoning: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
@@ -96,19 +100,32 @@ class Planner:
         is_main = not overrides.provider or self._same(requested, main)
         section = config.section("model") if is_main else {}
         profile, address = self._profile(requested, section)
-        model = overrides.model or str(section.get("default") or "")
+        model = overrides.model or str(section.get("default") or "") or default_model(profile, cheap=not is_main)
         route = Route(
             profile=profile,
             provider=profile.name,
-            model=model or default_model(profile, cheap=not is_main),
+            model=model,
             base_url=address,
             credential=self._credential(profile, address, section),
             headers=_headers(section),
             max_tokens=_positive(section.get("max_tokens")),
-            api_mode=str(section.get("api_mode") or profile.api_mode),
+            api_mode=_api_mode(profile, section, address, model),
             accepts_images=_accepts_images(profile, section),
+            reasoning=self._reasoning(config),
         )
         return [route]
+
+    def variable(self, profile: ProviderProfile, name: str) -> str:
+        """A variable for a wire that signs, ``""`` when it is not set; what is another provider's is kept back."""
+        owners = [row.name for row in self._catalog if name in row.env_vars]
+        return self._environment.credential(name) if not owners or profile.name in owners else ""
+
+    def _reasoning(self, config: Config) -> dict[str, Any] | None:
+        try:
+            return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
+        except ValueError as error:
+            self._say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
+            return None
 
     def _main_provider(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
@@ -220,6 +237,11 @@ def _headers(section: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(found, Mapping):
             merged.update({str(name): str(value) for name, value in found.items() if value is not None})
     return merged
+
+
+def _api_mode(profile: ProviderProfile, section: Mapping[str, Any], address: str, model: str) -> str:
+    """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
+    return mandated(address) or str(section.get("api_mode") or "") or usual(address, model) or profile.api_mode
 
 
 def _positive(value: object) -> int | None:

@@ -41,21 +41,19 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
     messages = [plain_message(message, tool_lists=profile.supports_vision_tool_messages) for message in messages]
     messages = call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
     max_tokens = call.max_tokens or route.max_tokens
-    if max_tokens is None:
+    own_wire = route.api_mode == profile.api_mode  # on another, its fields and its limit mean nothing
+    if max_tokens is None and own_wire:
         max_tokens = call_hook(provider, "get_max_tokens", int | None, profile.get_max_tokens, route.model)
     context = {
         "model": route.model,
         "base_url": base_url,
         "session_id": None,
-        "reasoning_config": None,
-        "supports_reasoning": False,
+        "reasoning_config": route.reasoning,
+        "supports_reasoning": route.reasoning is not None,
         "messages": messages,
         "response_format": response_format,
         "max_tokens": max_tokens,
     }
-    extras = call_hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
-    body = call_hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
-    extra_body, top_level = _pair(provider, extras)
     return WireRequest(
         base_url=base_url,
         model=route.model,
@@ -66,8 +64,17 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         temperature=_temperature(profile.fixed_temperature, call.temperature),
         max_tokens=max_tokens,
         max_tokens_field=profile.max_tokens_field,
-        extra={**top_level, **body, **extra_body},
+        reasoning=route.reasoning,
+        extra=_extra(provider, profile, context) if own_wire else {},
     )
+
+
+def _extra(provider: str, profile: ProviderProfile, context: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that a profile adds to the body of its own wire format."""
+    extras = call_hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
+    body = call_hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
+    extra_body, top_level = _pair(provider, extras)
+    return {**top_level, **body, **extra_body}
 
 
 def _pair(provider: str, extras: tuple[Any, ...]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -113,7 +113,7 @@ class _Pool:
 def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy: Any) -> Any:
     """A pool of one of httpcore's classes, blocking or not, for what ``kind`` says."""
     options = {
-        "ssl_context": _tls() if kind.secure else None,
+        "ssl_context": tls_context() if kind.secure else None,
         "max_connections": None,
         "max_keepalive_connections": KEEPALIVE,
         "keepalive_expiry": KEEPALIVE_SECONDS,
@@ -227,7 +227,7 @@ def _host_header(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """The one TLS context of the process; reading the certificates takes 20 ms.
 
     It trusts what ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names, else certifi's certificates, as httpx does.

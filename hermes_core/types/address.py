@@ -28,6 +28,8 @@ def is_loopback(host: str) -> bool:
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+_OF_CLOUDS = (ipaddress.IPv4Network("168.63.129.16/32"), ipaddress.IPv4Network("192.0.0.0/24"))
+"""Addresses of clouds' own services that Python takes for public ones, or did so in some version."""
 
 
 def is_public(address: str) -> bool:
@@ -51,4 +53,4 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if found not in _GLOBAL_V6:
             return False
-    return found.is_global and not found.is_multicast
+    return found.is_global and not found.is_multicast and not any(found in network for network in _OF_CLOUDS)

@@ -68,6 +68,7 @@ class WireRequest(NamedTuple):
         temperature: None sends none.
         max_tokens: None sends none.
         max_tokens_field: Name of the output limit, for wires that have more than one.
+        reasoning: How much to think, ``{"enabled": bool, "effort": str}``, or None for the model's own way.
         extra: Top-level fields merged over the encoded body.
     """
 
@@ -80,6 +81,7 @@ class WireRequest(NamedTuple):
     temperature: float | None = None
     max_tokens: int | None = None
     max_tokens_field: str = "max_tokens"
+    reasoning: Mapping[str, Any] | None = None
     extra: Mapping[str, Any] = MappingProxyType({})
 
     def __repr__(self) -> str:
@@ -90,11 +92,21 @@ class WireRequest(NamedTuple):
 class ApiMode:
     """A wire format, as a pair of pure functions.
 
+    The other fields are what a few formats need of the host besides; most leave them alone.
+
     Attributes:
         name: What a profile's ``api_mode`` names.
-        encode: Writes a request.
+        encode: Writes a request; raises ``UnsupportedInputError`` for what the format cannot carry.
         decode: Reads the JSON body of a successful answer; raises ``ResponseFormatError`` when it
             is none.
+        inlines_images: Whether images must be in the request: the host then fetches those given by a
+            URL, and ``encode`` gets ``data:`` URLs alone.
+        reads_events: Whether an answer may be a stream of server-sent events; ``decode`` then gets the
+            list of their JSON values.
+        sign: Completes an encoded request with what only the whole of it decides, such as a signature.
+            Given the request and the variables it asked for; may block.
+        sign_variables: Names of the variables that ``sign`` is given, as the home's ``.env`` or else the
+            process has them; those that are not set, and keys of other providers, are left out.
 
     Example:
         >>> from hermes_core.types.call import Completion
@@ -110,3 +122,7 @@ class ApiMode:
     name: str
     encode: Callable[[WireRequest], HttpRequest]
     decode: Callable[[Any], Completion]
+    inlines_images: bool = False
+    reads_events: bool = False
+    sign: Callable[[HttpRequest, Mapping[str, str]], HttpRequest] | None = None
+    sign_variables: tuple[str, ...] = ()

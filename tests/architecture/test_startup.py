@@ -108,3 +108,17 @@ def test_a_plain_http_call_loads_no_schema_and_no_table_library(loaded_by):
             "    host.llm('program').complete([{'role': 'user', 'content': 'ping'}])"
         )
         assert set() == loaded_by(program) & {"jsonschema", "ruamel"}
+
+
+def test_a_call_loads_the_one_wire_format_it_speaks(loaded_by):
+    """A plain chat call loads no other wire format, and neither the image fetcher nor botocore."""
+    with FakeProvider() as server:
+        program = (
+            "from hermes_core import Host\n"
+            f"with Host.load(config={server.config!r}) as host:\n"
+            "    host.llm('program').complete([{'role': 'user', 'content': 'ping'}])"
+        )
+        loaded = loaded_by(program)
+    wire = "hermes_core.llm.wire"
+    assert {name for name in loaded if name.startswith(wire)} == {wire, f"{wire}.chat_completions", f"{wire}.select"}
+    assert not loaded & {"hermes_core.llm.images", "botocore", "httpx"}

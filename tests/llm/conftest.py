@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -408,3 +409,18 @@ def ticking():
         return asyncio.run(main())
 
     return measure
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A certificate for this machine, and for names that end in ``pictures.test``, that nobody has signed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=127.0.0.1 "
+        f"-addext subjectAltName=IP:127.0.0.1,DNS:pictures.test,DNS:*.pictures.test -keyout {path}.key -out {path}.crt"
+    )
+    subprocess.run(command.split(), check=True, capture_output=True)
+    path.write_text(path.with_suffix(".pem.key").read_text() + path.with_suffix(".pem.crt").read_text())
+    return str(path)

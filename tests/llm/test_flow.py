@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from hermes_core.errors import (
     AuthenticationError,
     HermesError,
     InvalidRequestError,
+    MissingCredentialError,
     ProviderError,
     ProviderStatusError,
     ProviderTimeoutError,
@@ -44,17 +46,18 @@ def response(status: int = 200, body: object = GOOD, **headers: str) -> HttpResp
 class Hand:
     """Drives one call's flow step by step."""
 
-    def __init__(self, clock, profile=None, wire=CHAT_COMPLETIONS, **route: object) -> None:
+    def __init__(self, clock, profile=None, wire=CHAT_COMPLETIONS, call=CALL, **route: object) -> None:
         self.attempts: list = []
         profile = profile or ProviderProfile("acme", base_url="https://api.acme.test/v1")
         route = {"base_url": profile.base_url, "credential": Credential("k-acme-1", "env:ACME_API_KEY"), **route}
         self.flow = completion(
-            CALL,
+            call,
             [Route(profile=profile, provider="acme", model="m", **route)],
             wires={wire.name: wire},
             host=lambda provider: EndpointHost(home=None, settings={}, allow_downloads=False, say=print),
             deadline=Deadline(10, clock=clock),
             attempts=self.attempts,
+            variable=lambda profile, name: f"{name} for {profile.name}",
         )
         self.step = next(self.flow)
 
@@ -206,6 +209,7 @@ def test_the_provider_says_when_to_come_back(hand, status, header, seconds):
         pytest.param({"error": {"message": "m"}}, "m", id="error-object"),
         pytest.param({"error": "m"}, "m", id="error-text"),
         pytest.param({"message": "m"}, "m", id="message-at-the-root"),
+        pytest.param({"Message": "m"}, "m", id="message-with-a-capital"),
         pytest.param({"detail": "m"}, '{"detail": "m"}', id="another-shape-is-shown-whole"),
         pytest.param(b"<html>bad gateway</html>", "<html>bad gateway</html>", id="html-is-shown"),
         pytest.param(b"", "(no text)", id="nothing"),
@@ -302,6 +306,79 @@ def test_a_wire_that_raises_is_an_error_of_its_route(clock, half):
     }
     with pytest.raises(ProviderError, match="'odd'"):
         Hand(clock, wire=ApiMode(name="odd", **halves), api_mode="odd").flow.send(response())
+
+
+def looking() -> LlmCall:
+    """A call that holds an image."""
+    part = {"type": "image_url", "image_url": {"url": "https://pictures.test/a.png"}}
+    return LlmCall(plugin_id="p", messages=({"role": "user", "content": [part]},))
+
+
+INLINING = replace(CHAT_COMPLETIONS, name="inlining", inlines_images=True)
+
+
+def test_images_are_fetched_in_a_blocking_step(clock):
+    """A wire that takes images only inside the request has them fetched first, in a step that may block."""
+    driven = Hand(clock, wire=INLINING, call=looking(), api_mode="inlining")
+    assert (type(driven.step), driven.step.timeout) == (Block, 10)
+    sent = driven.flow.send([{"role": "user", "content": "fetched"}])
+    assert json.loads(sent.request.body)["messages"] == [{"role": "user", "content": "fetched"}]
+
+
+def test_without_an_image_nothing_is_fetched(clock):
+    """A call without images takes one step on every wire."""
+    assert isinstance(Hand(clock, wire=INLINING, api_mode="inlining").step, Send)
+
+
+def signing(sign) -> ApiMode:
+    """A wire that signs."""
+    return replace(CHAT_COMPLETIONS, name="signing", sign=sign, sign_variables=("A", "B"))
+
+
+def test_a_request_is_signed_in_a_blocking_step(clock):
+    """What a wire's ``sign`` returns is what is sent; it is given its variables, in a step that may block."""
+
+    def sign(request, variables):
+        return request._replace(headers={**request.headers, **variables})
+
+    driven = Hand(clock, wire=signing(sign), api_mode="signing")
+    assert (type(driven.step), driven.step.timeout) == (Block, 10)
+    sent = driven.flow.send(driven.step.function())
+    assert (sent.request.headers["A"], sent.request.headers["B"]) == ("A for acme", "B for acme")
+
+
+def test_a_signer_that_raises_is_an_error_of_its_route(clock):
+    """What ``sign`` raises unasked names the wire; an error of ours goes through as it is."""
+    driven = Hand(clock, wire=signing(lambda request, variables: variables["C"]), api_mode="signing")
+    with pytest.raises(ProviderError, match="'signing': sign raised KeyError") as caught:
+        driven.step.function()
+    assert driven.fail(caught.value) is caught.value
+
+
+@pytest.mark.parametrize("kind", ["images", "sign"])
+@pytest.mark.parametrize(
+    ("error", "took", "told"),
+    [
+        pytest.param(TimeoutError(), 0, ProviderTimeoutError, id="the-driver-gave-up"),
+        pytest.param(MissingCredentialError("none"), 10, ProviderTimeoutError, id="it-failed-when-the-time-was-over"),
+        pytest.param(MissingCredentialError("none"), 5, MissingCredentialError, id="it-failed-in-time"),
+    ],
+)
+def test_a_step_that_outlasts_the_deadline_is_a_timeout(clock, kind, error, took, told):
+    """Blocking and awaiting drivers tell the same: what fails after the deadline failed by it."""
+    wire, call = (INLINING, looking()) if kind == "images" else (signing(lambda request, variables: request), CALL)
+    driven = Hand(clock, wire=wire, call=call, api_mode=wire.name)
+    clock.now += took
+    with pytest.raises(told) as caught:
+        driven.flow.throw(error)
+    assert driven.attempts == [("acme", "m", told.__name__)]
+    assert told is MissingCredentialError or str(caught.value) == "no answer within 10 s"
+
+
+@pytest.mark.parametrize("header", ["x-request-id", "request-id", "x-amzn-requestid"])
+def test_a_request_is_named_as_the_provider_names_it(hand, header):
+    """The id of a failed request is found under each vendor's name for it."""
+    assert hand().refuse(response(500, {}, **{header: "r-1"})).request_id == "r-1"
 
 
 class Doing:

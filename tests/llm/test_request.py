@@ -283,3 +283,21 @@ def test_a_profiles_headers_are_sent_and_the_operators_win(way, lane, served):
     way.complete(served(config=config, default_headers={"X-A": "profile", "X-B": "profile"}).llm("p"))
     headers = lane.server.requests[0].headers
     assert (headers["x-a"], headers["x-b"]) == ("profile", "operator")
+
+
+class Adding(ProviderProfile):
+    """A profile that adds fields of its own wire format."""
+
+    def build_extra_body(self, **context):
+        return {"own": 1}
+
+
+@pytest.mark.parametrize("is_own", [True, False], ids=["its-own", "another"])
+def test_a_profile_speaks_for_its_own_wire_alone(way, lane, served, is_own):
+    """On a wire that the operator chose instead, the profile's fields and its limit are not sent."""
+    lane.server.queue_response({"output": [{"type": "message", "content": [{"text": "pong"}]}], "status": "completed"})
+    mode = "codex_responses" if is_own else "chat_completions"
+    config = {"model": {"provider": "acme", "api_mode": "codex_responses"}}
+    way.complete(served(Adding, config, api_mode=mode, default_max_tokens=500).llm("p"))
+    (body,) = lane.server.bodies
+    assert (body.get("own"), body.get("max_output_tokens")) == ((1, 500) if is_own else (None, None))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 import time
 import weakref
@@ -537,21 +535,6 @@ class TlsProvider(FakeProvider):
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.base_url = self.base_url.replace("http:", "https:")
         self.config["model"]["base_url"] = self.base_url
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """A certificate for this machine that nobody has signed."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make a certificate with")
-    path = tmp_path_factory.mktemp("tls") / "both.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=127.0.0.1 "
-        f"-addext subjectAltName=IP:127.0.0.1 -keyout {path}.key -out {path}.crt"
-    )
-    subprocess.run(command.split(), check=True, capture_output=True)
-    path.write_text(path.with_suffix(".pem.key").read_text() + path.with_suffix(".pem.crt").read_text())
-    return str(path)
 
 
 @pytest.fixture
