@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hermes_core.config.settings import Config
 from hermes_core.config.truth import is_number
-from hermes_core.errors import HermesError, StructuredOutputError
+from hermes_core.errors import HermesError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import Block, Deadline, Flow, completion
-from hermes_core.llm.structured import NotJsonError, parse_json, violations
+from hermes_core.llm.structured import fails_softly, take_json
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult
 
@@ -165,7 +165,7 @@ class LlmEngine:
                 deadline=Deadline(call.timeout or default_timeout(config), line.started),
                 attempts=line.attempts,
             )
-            return self._result(request, answer, line)
+            return self._result(request, answer, line, config)
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
@@ -199,7 +199,7 @@ class LlmEngine:
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
 
-    def _result(self, request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
+    def _result(self, request: Request, answer: Completion, line: AuditLine, config: Config) -> PluginLlmCompleteResult:
         route = line.attempts[-1]
         usage = answer.usage
         line.provider, line.model = answer.provider or route.provider, answer.model or route.model
@@ -217,6 +217,7 @@ class LlmEngine:
                 "profile": line.profile,
                 "attempts": [attempt._asdict() for attempt in line.attempts],
                 "duration_ms": line.milliseconds,
+                "finish_reason": answer.finish_reason,
             },
         }
         if not request.is_structured:
@@ -224,18 +225,15 @@ class LlmEngine:
         common["audit"]["schema_name"] = request.schema_name
         result = PluginLlmStructuredResult(**common)
         line.content_type = result.content_type
-        if not request.wants_json:
-            return result
-        try:
-            result.parsed = parse_json(answer.text)
-        except NotJsonError:
-            return result
-        found = violations(result.parsed, request.schema) if request.schema is not None else []
-        if found:
-            shown = "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
-            message = f"{request.method}: the answer did not match the schema: {shown}"
-            raise StructuredOutputError(message, result=result, errors=found)
-        result.content_type = line.content_type = "json"
+        if request.wants_json:
+            take_json(
+                result,
+                answer,
+                method=request.method,
+                schema=request.schema,
+                softly=lambda: fails_softly(*self._host.llm_settings(config, line.plugin)),
+            )
+            line.content_type = result.content_type
         return result
 
 

@@ -93,8 +93,8 @@ class ApiMode:
     Attributes:
         name: What a profile's ``api_mode`` names.
         encode: Writes a request.
-        decode: Reads the JSON body of a successful answer; raises ``ResponseFormatError`` when it
-            is none.
+        decode: Reads the JSON body of a successful answer, or the list of its events when it came as an
+            event stream; raises ``ResponseFormatError`` when it is none.
 
     Example:
         >>> from hermes_core.types.call import Completion
