@@ -34,7 +34,7 @@ def read_body(response: HttpResponse) -> Any:
     except (ValueError, RecursionError):
         pass  # raised below, so that the error does not lead to the decoder's, which holds the body
     kind = response.headers.get("content-type", "no content type")
-    if "event-stream" in kind.lower() or response.body.lstrip().startswith((b"data:", b"event:")):
+    if "event-stream" in kind.lower() or response.body.lstrip().startswith((b"data:", b"event:", b":")):
         try:
             return [*_events(response.body)]
         except (ValueError, RecursionError):
@@ -106,11 +106,11 @@ def settled(answer: Completion, call: LlmCall) -> Completion:
         ResponseFormatError: There is no content, and the reasoning is none.
     """
     thoughts, rest = split_reasoning(answer.text) if answer.has_content else (answer.reasoning, "")
-    if rest and thoughts:
-        return replace(answer, text=rest, reasoning=answer.reasoning or thoughts)
-    is_cut = answer.finish_reason == "length"
-    if not rest and thoughts and _is_wanted_json(thoughts, call):
+    if rest.strip():
+        return answer if rest == answer.text else replace(answer, text=rest, reasoning=answer.reasoning or thoughts)
+    if thoughts and _is_wanted_json(thoughts, call):
         return replace(answer, text=answer.text or thoughts, reasoning=thoughts, has_content=False)
+    is_cut = answer.finish_reason == "length"
     if not answer.has_content or (is_cut and not answer.text.strip()):
         finish = redact(repr(answer.finish_reason))
         hint = "raise max_tokens" if is_cut else ""

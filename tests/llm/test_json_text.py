@@ -27,11 +27,6 @@ def parsed(text: str) -> object:
         return NotJsonError
 
 
-def rows(table: dict) -> list:
-    """A table's rows, by the words that are their id."""
-    return [pytest.param(*(row if isinstance(row, tuple) else (row,)), id=name) for name, row in table.items()]
-
-
 FOUND = {
     "fence-behind-a-decoy-in-the-words": ('Not {"a": 0} but\n```json\n{"a": 1}\n```', ONE),
     "fence-before-a-decoy-in-the-words": ('```json\n{"a": 1}\n```\nand not {"a": 0}', ONE),
@@ -108,7 +103,7 @@ NONE = {
     "cut-off-behind-words": 'It is {"a": {"b": 1}, "c": [',
     "cut-off-in-a-fence": '```json\n{"a": {"b": 1},\n```',
     "piece-before-a-trailing-comma": '{"a": {"b": 1},}',
-    "piece-behind-single-quotes": "{\"a\": 'x', \"b\": {\"c\": 1}}",
+    "piece-behind-single-quotes": '{"a": \'x\', "b": {"c": 1}}',
     "piece-behind-nan-r13_20": '{"a": NaN, "b": {"c": 1}}',
     "piece-behind-a-comment": '{"a": 1, // one\n "b": {"c": 1}}',
     "number-too-large-for-a-float-r13_20": '{"a": 1e999}',
@@ -161,26 +156,26 @@ SLOW_TO_READ = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), rows(FOUND))
+@pytest.mark.parametrize(("text", "value"), FOUND.values(), ids=FOUND)
 def test_the_value_is_found(text, value):
     """A value in a fence, amid words or behind reasoning is found; decoys and pieces are passed over."""
     assert parsed(text) == value
 
 
-@pytest.mark.parametrize("text", rows(NONE))
+@pytest.mark.parametrize("text", NONE.values(), ids=NONE)
 def test_no_value_is_made_up(text):
     """Nothing is taken out of reasoning, out of broken JSON, or out of JSON that breaks off."""
     assert parsed(text) is NotJsonError
 
 
-@pytest.mark.parametrize(("text", "value"), rows(CHOSEN))
+@pytest.mark.parametrize(("text", "value"), CHOSEN.values(), ids=CHOSEN)
 def test_one_of_several_values_is_chosen(text, value):
     """The first that fits is taken, fences before words; when none does, the likeliest."""
     assert parsed(text) == value
 
 
 @pytest.mark.parametrize("length", [100_000, pytest.param(MEGABYTES, marks=pytest.mark.slow)], ids=["100kB", "5MB"])
-@pytest.mark.parametrize(("start", "middle", "end"), rows(SLOW_TO_READ))
+@pytest.mark.parametrize(("start", "middle", "end"), SLOW_TO_READ.values(), ids=SLOW_TO_READ)
 def test_no_text_takes_long_r13_21(start, middle, end, length):
     """Texts made to be read again and again come to an end; were the work quadratic, this would take hours."""
     assert not fits(parsed(start + middle * (length // len(middle)) + end))
@@ -202,7 +197,23 @@ def test_a_whole_value_has_blanks_around_it_at_most():
 
 
 # What models write: a value that is meant, somewhere among words, decoys, fences and reasoning.
-NASTY = ["```", "\n```json\n", "<think>", "</think>", '"', "\\", "{", "}", "[", "]", '{"meant": 0}', "~~~", " ", "\n", "`"]
+NASTY = [
+    "```",
+    "\n```json\n",
+    "<think>",
+    "</think>",
+    '"',
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    '{"meant": 0}',
+    "~~~",
+    " ",
+    "\n",
+    "`",
+]
 WORDS = st.text(max_size=12) | st.lists(st.sampled_from(NASTY), max_size=6).map("".join)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
@@ -215,8 +226,8 @@ PROSE = [
     "",
     "Sure!",
     "Here is what you asked for:",
-    'It\'s 5" wide, and 5 < 6.',
-    "Voilà – ça y est 🙂",
+    "It's 5\" wide, and 5 < 6.",
+    "Voilà, ça y est 🙂",
     "Step 1. Do it.\nStep 2. Rest.",
     "As `json`:",
 ]

@@ -53,8 +53,8 @@ def decode(body: Any) -> Completion:
     if choice is None:
         raise ResponseFormatError(f"the provider's answer holds no message: {_preview(body)}")
     answer, finish = choice["message"], choice.get("finish_reason")
-    content, refusal = _text(answer.get("content")), _refusal(answer)
-    if refusal and not content:
+    content = _text(answer.get("content"))
+    if not content and (refusal := _refusal(answer)):
         content, finish = refusal, "content_filter"
     model = whole.get("model")
     return Completion(
@@ -127,7 +127,7 @@ def _assembled(events: list[Any]) -> Any:
         choices = event.get("choices")
         for choice in filter(_is_mapping, choices if isinstance(choices, list) else ()):
             part = choice.get("delta") or choice.get("message")
-            if choice.get("index", 0) != 0 or not isinstance(part, Mapping):
+            if choice.get("index") not in (None, 0) or not isinstance(part, Mapping):
                 continue
             finish = choice.get("finish_reason") or finish
             for name in ("content", "reasoning_content", "reasoning", "refusal"):
