@@ -139,14 +139,24 @@ def _validator(written: str) -> Any:
     dialect.check_schema(schema)
     root = specification_with(dialect.META_SCHEMA["$schema"]).create_resource(schema)
     _check(schema, dialect, REGISTRY.resolver_with_root(root), set())
+    return _with_quick_uniqueness(dialect)(schema, registry=REGISTRY)
+
+
+@lru_cache
+def _with_quick_uniqueness(dialect: Any) -> Any:
+    from jsonschema import validators
+
     extend: Callable[..., Any] = validators.extend
-    return extend(dialect, {"uniqueItems": _unique_items})(schema, registry=REGISTRY)
+    return extend(dialect, {"uniqueItems": _unique_items})
 
 
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 _DATA = frozenset({"const", "enum", "dependentRequired"})
 """Keywords whose values are data, in which ``$ref`` is no reference."""
+
+_OF_IF = frozenset({"then", "else"})
+"""Keywords that the library reads where it reads ``if``."""
 
 _NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies"})
 """Keywords whose values map names of any kind to schemas."""
@@ -165,7 +175,7 @@ def _check(node: Any, dialect: Any, resolver: Any, seen: set[int]) -> None:
         own.check_schema(node)
     specification: Any = specification_with(own.META_SCHEMA["$schema"])
     for keyword, value in node.items():
-        if keyword not in own.VALIDATORS or keyword in _DATA:
+        if (keyword not in own.VALIDATORS and keyword not in _OF_IF) or keyword in _DATA:
             continue
         if keyword in _REFERENCES:
             target = resolver.lookup(value)
@@ -198,4 +208,6 @@ def _comparable(value: Any) -> Any:
         return "object", frozenset((key, _comparable(item)) for key, item in value.items())
     if isinstance(value, list):
         return "array", tuple(map(_comparable, value))
-    return (type(value), value) if isinstance(value, bool) else value
+    if isinstance(value, int | float) and not isinstance(value, bool):  # as text: numbers can be chosen to collide
+        return "number", repr(int(value) if value == int(value) else value)
+    return type(value), value

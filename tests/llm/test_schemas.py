@@ -235,6 +235,8 @@ REFUSED = {
     "anchor-that-is-not-there": {"$ref": "#nowhere"},
     "dynamic-reference-to-nothing": {"$dynamicRef": "#nowhere"},
     "reference-in-a-list": {"allOf": [{"$ref": "#/nothing"}]},
+    "reference-behind-then": {"if": {}, "then": {"$ref": "#/nothing"}},
+    "reference-behind-else": {"if": {}, "else": {"$ref": "#/nothing"}},
     "reference-in-dependencies": {"$schema": DRAFTS["draft-07"], "dependencies": {"a": {"$ref": "#/nothing"}}},
     "reference-in-what-is-referred-to": {"$ref": "#/x/y", "x": {"y": {"$ref": "#/nothing"}}},
     "no-schema-where-a-reference-leads": {"$ref": "#/x/y", "x": {"y": {"type": "nope"}}},
