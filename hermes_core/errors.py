@@ -199,8 +199,8 @@ class ResponseFormatError(ProviderError, RuntimeError):
     ``code`` is what it calls its own error, if it sent one.
     """
 
-    def __init__(self, message: str, *, code: str = "", hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, code: str = "", provider: str = "", model: str = "", hint: str = "") -> None:
+        super().__init__(message, provider=provider, model=model, hint=hint)
         self.code = code
 
 

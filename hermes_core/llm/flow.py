@@ -182,7 +182,7 @@ def _attempt(
     reported = reported_error(body)
     if reported is not None:
         raise _disguised_error(reported, response, route)
-    return settled(_by_wire(route, "decode", lambda: wire.decode(body)), call)
+    return _by_wire(route, "decode", lambda: settled(wire.decode(body), call))
 
 
 def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:

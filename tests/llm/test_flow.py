@@ -270,6 +270,20 @@ def test_an_event_stream_reaches_the_wire_as_its_events(clock):
     assert answer.text == "[{'a': 1}, 2]"
 
 
+@pytest.mark.parametrize(
+    "made", [None, "hi", Completion(text=None)], ids=["nothing", "text", "completion-without-text"]
+)
+def test_a_wire_that_makes_no_completion_is_an_error_of_its_route(clock, made):
+    """What ``decode`` returns in a completion's place is blamed on the wire, and breaks nothing else."""
+    wire = ApiMode(
+        name="odd",
+        encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
+        decode=lambda body: made,
+    )
+    with pytest.raises(ProviderError, match="'odd'"):
+        Hand(clock, wire=wire, api_mode="odd").flow.send(response())
+
+
 def test_reasoning_is_taken_out_whatever_the_wire(clock):
     """Think tags are a habit of models, so no wire format needs to know of them."""
     wire = ApiMode(
