@@ -26,7 +26,7 @@
     │  │  ├─ RateLimitError          429; .retry_after in seconds, or None
     │  │  └─ ServerError             5xx and 408
     │  ├─ ProviderHookError          a profile's own hook raised
-    │  └─ ResponseFormatError        also RuntimeError; 200, but not what the API promised
+    │  └─ ResponseFormatError        also RuntimeError; 200, but no answer; .code
     ├─ StructuredOutputError         also ValueError; .result holds the whole answer
     └─ MemoryProviderError
 
@@ -217,7 +217,14 @@ class ProviderHookError(ProviderError):
 
 
 class ResponseFormatError(ProviderError, RuntimeError):
-    """The provider answered 200 with something that is no answer."""
+    """The provider answered 200 with something that is no answer.
+
+    ``code`` is what it calls its own error, if it sent one.
+    """
+
+    def __init__(self, message: str, *, code: str = "", provider: str = "", model: str = "", hint: str = "") -> None:
+        super().__init__(message, provider=provider, model=model, hint=hint)
+        self.code = code
 
 
 class StructuredOutputError(HermesError, ValueError):

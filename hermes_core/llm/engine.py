@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hermes_core.config.settings import Config
 from hermes_core.config.truth import is_number
-from hermes_core.errors import HermesError, StructuredOutputError
+from hermes_core.errors import HermesError
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import IMAGE_SECONDS, Block, Deadline, Flow, completion
 from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
 from hermes_core.llm.ledger import Usage, UsageLedger
-from hermes_core.llm.structured import NotJsonError, parse_json, violations
+from hermes_core.llm.structured import fails_softly, take_json
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
 
@@ -173,7 +173,8 @@ class LlmEngine:
             with recorded(line, self._host.home):
                 way = yield from self._let_in(plugin_id, request, line)
                 answer = yield from self._answer(way, line)
-                result = self.result(request, answer, line)
+                softly = partial(self._fails_softly, way.config, plugin_id)
+                result = self.result(request, answer, line, softly)
         except Exception as error:
             if way is not None:
                 yield from told(way.call, answer, error, way.hooks.done, way.deadline)
@@ -262,9 +263,21 @@ class LlmEngine:
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
 
+    def _fails_softly(self, config: Config, plugin_id: str) -> bool:
+        return fails_softly(*self._host.llm_settings(config, plugin_id))
+
     @staticmethod
-    def result(request: Request, answer: Completion, line: AuditLine) -> PluginLlmCompleteResult:
-        """What the plugin gets for an answer; the rest of the audit line is filled in."""
+    def result(
+        request: Request, answer: Completion, line: AuditLine, softly: Callable[[], bool]
+    ) -> PluginLlmCompleteResult:
+        """What the plugin gets for an answer; the rest of the audit line is filled in.
+
+        Args:
+            request: What the plugin asked for.
+            answer: What the model said.
+            line: The call's audit line.
+            softly: Asked when the answer breaks the schema: whether it then counts as text.
+        """
         usage = answer.usage
         if line.attempts:
             line.provider, line.model = line.attempts[-1].provider, line.attempts[-1].model
@@ -283,6 +296,7 @@ class LlmEngine:
                 "profile": line.profile,
                 "attempts": [attempt._asdict() for attempt in line.attempts],
                 "duration_ms": line.milliseconds,
+                "finish_reason": answer.finish_reason,
             },
         }
         if not request.is_structured:
@@ -290,20 +304,16 @@ class LlmEngine:
         common["audit"]["schema_name"] = request.schema_name
         result = PluginLlmStructuredResult(**common)
         line.content_type = result.content_type
-        if not request.wants_json:
-            return result
-        try:
-            result.parsed = parse_json(answer.text)
-        except NotJsonError:
-            return result
-        found = violations(result.parsed, request.schema) if request.schema is not None else []
-        if request.convert is not None and not found:
-            result.parsed, found = request.convert(result.parsed)
-        if found:
-            shown = "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
-            message = f"{request.method}: the answer did not match the schema: {shown}"
-            raise StructuredOutputError(message, result=result, errors=found)
-        result.content_type = line.content_type = "json"
+        if request.wants_json:
+            take_json(
+                result,
+                answer,
+                method=request.method,
+                schema=request.schema,
+                convert=request.convert,
+                softly=softly,
+            )
+            line.content_type = result.content_type
         return result
 
 

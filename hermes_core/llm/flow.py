@@ -24,6 +24,7 @@ from hermes_core.errors import (
     describe,
     near,
 )
+from hermes_core.llm.answer import MAX_ERROR_BYTES, read_body, reported_error, settled, status_of
 from hermes_core.llm.request import assemble
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
 
@@ -209,8 +210,11 @@ def _attempt(
     response: HttpResponse = yield Send(request=request, timeout=deadline.left())
     if not 200 <= response.status < 300:
         raise status_error(response, route)
-    body = _events(response) if wire.reads_events else _json_body(response)
-    return _by_wire(route, "decode", lambda: wire.decode(body))
+    body = read_body(response)
+    reported = reported_error(body)
+    if reported is not None:
+        raise _disguised_error(reported, response, route)
+    return _by_wire(route, "decode", lambda: settled(wire.decode(body), call))
 
 
 def _with_images(request: WireRequest, allowed: Callable[[], float], deadline: Deadline) -> Flow[WireRequest]:
@@ -297,9 +301,6 @@ def check_address(base_url: str, provider: str) -> None:
         raise ProviderError(message, provider=provider, hint="take it out of base_url, and give the key as api_key")
 
 
-MAX_ERROR_BYTES = 64 * 1024
-"""How much of an error's body is looked at; what is shown of it is redacted first, and then cut."""
-
 REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 """Headers in which providers name a request, for when one has to be asked about it."""
 
@@ -335,6 +336,20 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
     return error
 
 
+def _disguised_error(error: Any, response: HttpResponse, route: Route) -> ProviderError:
+    """The error that came as a success: the one of the status it names, else one of the format."""
+    status = status_of(error)
+    try:
+        body = json.dumps({"error": error})
+    except RecursionError:
+        body = ""
+    if status is not None:
+        return status_error(response._replace(status=status, body=body.encode()), route)
+    code = error.get("code") or error.get("type") if isinstance(error, Mapping) else None
+    code = redact(str(code))[:50] if isinstance(code, str | int) else ""
+    return ResponseFormatError(f"the provider answered 200 with an error: {_reason(redact(body))}", code=code)
+
+
 def _reason(text: str) -> str:
     """The message in an error body, or its beginning."""
     try:
@@ -344,25 +359,3 @@ def _reason(text: str) -> str:
     error = body.get("error", body) if isinstance(body, Mapping) else None
     message = error.get("message") or error.get("Message") if isinstance(error, Mapping) else error
     return str(message if isinstance(message, str) else text)[:200].strip() or "(no text)"
-
-
-def _events(response: HttpResponse) -> Any:
-    """The values of a stream of events; of any other answer, its JSON body."""
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        return _json_body(response)
-    from hermes_core.llm.wire.events import values
-
-    try:
-        return values(response.body)
-    except (ValueError, RecursionError):
-        raise ResponseFormatError("the provider's stream of events holds one that is not JSON") from None
-
-
-def _json_body(response: HttpResponse) -> Any:
-    try:
-        return json.loads(response.body)
-    except (ValueError, RecursionError):
-        pass  # raised below, so that the error does not lead to the decoder's, which holds the body
-    shown = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))[:120]
-    kind = response.headers.get("content-type", "no content type")
-    raise ResponseFormatError(f"the provider's answer is not JSON ({redact(kind)}): {shown!r}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_core.errors import HermesError
+from hermes_core.llm.answer import settled
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.engine import LlmEngine
 from hermes_core.llm.flow import Attempt
@@ -137,7 +138,8 @@ class _Lane(NamedTuple):
             raise TypeError(f"{self.request.method}: a caller must return (provider, model, response)")
         provider, model, response = answer
         self.line.attempts.append(Attempt(provider, model))
-        return LlmEngine.result(self.request, CHAT_COMPLETIONS.decode(_as_json(response)), self.line)
+        answered = CHAT_COMPLETIONS.decode(_as_json(response))
+        return LlmEngine.result(self.request, settled(answered, self.call), self.line, lambda: False)
 
 
 def _given(caller: Caller | None, request: Request, name: str) -> Caller:

@@ -18,6 +18,7 @@ _FIELDS = {
         "cache_read_input_tokens",
         "cache_read_tokens",
         "prompt_cache_hit_tokens",
+        "cached_tokens",
     ),
     "cache_write_tokens": (
         "prompt_tokens_details.cache_write_tokens",
@@ -26,10 +27,13 @@ _FIELDS = {
         "cache_write_tokens",
     ),
 }
-"""Our field → where providers write it, the first number counts."""
+"""Our field → where providers write it; the first count is taken."""
 
-
+_COST = ("cost", "cost.total_cost", "total_cost", "estimated_cost")
 _CACHE_BESIDE_INPUT = ("cache_read_input_tokens", "cache_creation_input_tokens")
+
+_MOST = 2**53
+"""A number above this is none that anybody counted."""
 
 
 def read_usage(reported: object) -> PluginLlmUsage:
@@ -41,21 +45,21 @@ def read_usage(reported: object) -> PluginLlmUsage:
     """
     if not isinstance(reported, Mapping):
         return PluginLlmUsage()
-    usage = PluginLlmUsage(**{ours: _first(reported, theirs) for ours, theirs in _FIELDS.items()})
-    if "prompt_tokens" not in reported:  # this vendor's input leaves out what came from, or went into, its cache
-        usage.input_tokens += sum(_first(reported, (key,)) for key in _CACHE_BESIDE_INPUT)
+    usage = PluginLlmUsage(**{ours: int(_first(reported, *theirs) or 0) for ours, theirs in _FIELDS.items()})
+    if _first(reported, "prompt_tokens") is None:  # this vendor's input leaves out what its cache read or wrote
+        usage.input_tokens += sum(int(_first(reported, key) or 0) for key in _CACHE_BESIDE_INPUT)
     usage.total_tokens = usage.total_tokens or usage.input_tokens + usage.output_tokens
-    cost = reported.get("cost")
-    if is_number(cost) and cost >= 0:
-        usage.cost_usd = float(cost)
+    cost = _first(reported, *_COST)
+    usage.cost_usd = None if cost is None else float(cost)
     return usage
 
 
-def _first(reported: Mapping[str, Any], paths: tuple[str, ...]) -> int:
+def _first(reported: Mapping[str, Any], *paths: str) -> float | None:
+    """The first number, from 0 to as many as there may be, at one of the dotted paths."""
     for path in paths:
         value: Any = reported
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
-        if is_number(value):
-            return max(int(value), 0)
-    return 0
+        if is_number(value) and 0 <= value <= _MOST:
+            return value
+    return None

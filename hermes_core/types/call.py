@@ -69,6 +69,7 @@ class Completion:
         finish_reason: ``stop``, ``length``, ``content_filter``, ``tool_calls`` or ``""``.
         usage: Tokens and cost.
         provider: Canonical name of the provider that answered.
+        has_content: False when all that came is ``reasoning``: no content, not even an empty one.
     """
 
     text: str
@@ -77,3 +78,4 @@ class Completion:
     finish_reason: str = ""
     usage: PluginLlmUsage = field(default_factory=PluginLlmUsage)
     provider: str = ""
+    has_content: bool = True

@@ -97,12 +97,10 @@ class ApiMode:
     Attributes:
         name: What a profile's ``api_mode`` names.
         encode: Writes a request; raises ``UnsupportedInputError`` for what the format cannot carry.
-        decode: Reads the JSON body of a successful answer; raises ``ResponseFormatError`` when it
-            is none.
+        decode: Reads the JSON body of a successful answer, or the list of its events when it came as an
+            event stream; raises ``ResponseFormatError`` when it is none.
         inlines_images: Whether images must be in the request: the host then fetches those given by a
             URL, and ``encode`` gets ``data:`` URLs alone.
-        reads_events: Whether an answer may be a stream of server-sent events; ``decode`` then gets the
-            list of their JSON values.
         sign: Completes an encoded request with what only the whole of it decides, such as a signature.
             Given the request and the variables it asked for; may block.
         sign_variables: Names of the variables that ``sign`` is given, as the home's ``.env`` or else the
@@ -123,6 +121,5 @@ class ApiMode:
     encode: Callable[[WireRequest], HttpRequest]
     decode: Callable[[Any], Completion]
     inlines_images: bool = False
-    reads_events: bool = False
     sign: Callable[[HttpRequest, Mapping[str, str]], HttpRequest] | None = None
     sign_variables: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.errors import HermesError, ResponseFormatError
@@ -14,13 +14,13 @@ from hermes_core.types.call import Completion
 from hermes_core.types.wire import WireRequest
 
 REQUEST = WireRequest(base_url="https://api.acme.test/v1", model="m", messages=[{"role": "user", "content": "é\ud800"}])
+KEYS = "choices message delta content error type text output refusal reasoning_details usage model cost".split()
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "error", "text", "usage", "model", "refusal", "cost"])
-            | st.text(),
+            st.sampled_from(KEYS) | st.text(),
             inner,
             max_size=4,
         )
@@ -116,85 +116,72 @@ def test_the_request_is_not_changed():
     assert (request.extra, request.messages) == ({"seed": 1}, [{"role": "user", "content": "é\ud800"}])
 
 
+class Part:
+    """A part of content as a library's object."""
+
+    def __init__(self, **fields: object) -> None:
+        self.__dict__.update(fields)
+
+
 @pytest.mark.parametrize(
     ("answer", "text", "finish"),
     [
         pytest.param(body(), "hi", "stop", id="string"),
-        pytest.param(body(""), "", "stop", id="empty-string-is-an-answer"),
-        pytest.param(body([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "ab", "stop", id="list"),
-        pytest.param(
-            body([{"text": "a"}, {"type": "image"}, None, "x", {"text": 5}]), "a", "stop", id="odd-parts-skip"
-        ),
-        pytest.param(body([]), "", "stop", id="empty-list"),
-        pytest.param(
-            body('[{"type": "text", "text": "hi"}]'),
-            '[{"type": "text", "text": "hi"}]',
-            "stop",
-            id="list-as-text-r15_06",
-        ),
-        pytest.param(message(content=None, refusal="I will not."), "I will not.", "content_filter", id="refusal"),
-        pytest.param(message(content="", refusal="No."), "No.", "content_filter", id="refusal-beside-empty-content"),
+        pytest.param(message(content=None, refusal="No."), "No.", "content_filter", id="refusal"),
         pytest.param(message(content="hi", refusal=""), "hi", "stop", id="empty-refusal-is-none"),
         pytest.param(message(content="hi", refusal=None), "hi", "stop", id="null-refusal-is-none"),
-        pytest.param(message("length", content="hal"), "hal", "length", id="cut-off-answer-is-an-answer"),
+        pytest.param(message("length", content="hal"), "hal", "length", id="cut-off-answer"),
         pytest.param(message(None, content="hi"), "hi", "", id="no-finish-reason"),
         pytest.param(message(5, content="hi"), "hi", "", id="finish-reason-that-is-no-text"),
-        pytest.param(message(content="hi", tool_calls=[{"id": "1"}]), "hi", "stop", id="tool-calls-are-ignored"),
-        pytest.param({**body(), "error": None}, "hi", "stop", id="null-error-is-none"),
-        pytest.param({**body(), "error": {}}, "hi", "stop", id="empty-error-is-none"),
+        pytest.param(
+            body([{"type": "text", "text": "a"}, Part(type="text", text="b"), Part(type="image"), Part(text=5)]),
+            "ab",
+            "stop",
+            id="objects-among-the-parts",
+        ),
         pytest.param(
             {"choices": [body("a")["choices"][0], body("b")["choices"][0]]}, "a", "stop", id="first-choice-counts"
         ),
+        pytest.param({"output_text": "hi", "status": "completed"}, "hi", "stop", id="output-text"),
+        pytest.param({"output_text": "hal", "status": "incomplete"}, "hal", "length", id="output-text-cut-off"),
+        pytest.param([message(content="hi")], "hi", "stop", id="event-with-a-message"),
+        pytest.param([{"output_text": "hi"}], "hi", "stop", id="event-with-another-body"),
     ],
 )
 def test_an_answer_is_read(answer, text, finish):
-    """Text comes from content, a list of parts or a refusal, and is left as it is."""
+    """Text and finish reason come from where servers put them."""
     completion = decode(answer)
-    assert (completion.text, completion.finish_reason) == (text, finish)
+    assert (completion.text, completion.finish_reason, completion.has_content) == (text, finish, True)
+
+
+@pytest.mark.parametrize("content", [None, 5, {"text": "hi"}, [{"type": "image"}], True], ids=repr)
+def test_content_that_is_none_is_told_from_empty_content(content):
+    """No content is not the same as an empty one: the flow decides what the reasoning is worth then."""
+    assert decode(message(content=content, reasoning="hm")) == Completion(
+        text="", reasoning="hm", finish_reason="stop", has_content=False
+    )
+    assert decode(message(content="")).has_content
+    assert decode(message(content=[])).has_content
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        pytest.param({"error": {"message": "overloaded", "code": 502}}, "overloaded", id="error-object-r15_01"),
-        pytest.param({"error": "overloaded"}, "overloaded", id="error-text"),
-        pytest.param({"error": ["overloaded"]}, "overloaded", id="error-list"),
-        pytest.param({"error": {"code": 502}}, "error", id="error-without-a-message"),
-        pytest.param({"choices": [], "error": {"message": "quota"}}, "quota", id="error-beside-no-choices-r15_09"),
-        pytest.param({"choices": None, "error": {"message": "quota"}}, "quota", id="error-beside-null-choices-r15_09"),
-        pytest.param({**body(), "error": {"message": "quota"}}, "quota", id="error-beside-an-answer"),
-        pytest.param({"choices": []}, "no message", id="no-choices-r15_09"),
-        pytest.param({"choices": None}, "no message", id="null-choices"),
-        pytest.param({"choices": {}}, "no message", id="choices-is-no-list"),
-        pytest.param({"choices": [None]}, "no message", id="null-choice"),
+        pytest.param({"choices": []}, "no message", id="no-choices"),
         pytest.param({"choices": ["hi"]}, "no message", id="choice-is-text"),
-        pytest.param({"choices": [{}]}, "no message", id="choice-without-a-message"),
-        pytest.param({"choices": [{"message": None}]}, "no message", id="null-message"),
         pytest.param({"choices": [{"message": "hi"}]}, "no message", id="message-is-text"),
         pytest.param({"choices": [{"text": "hi"}]}, "no message", id="old-completions-body"),
-        pytest.param({"detail": "not here", "path": "/x"}, r"'detail', 'path'", id="another-api-s-body"),
-        pytest.param([], "list", id="a-list"),
+        pytest.param({"detail": "not here", "path": "/x"}, "'detail': 'not here'", id="another-api-s-body"),
+        pytest.param({"output_text": "", "output": 5}, "no message", id="empty-output-text"),
+        pytest.param([], "list", id="no-events"),
+        pytest.param([5, None], "list", id="events-that-are-none"),
         pytest.param(None, "NoneType", id="null"),
-        pytest.param("hi", "str", id="text"),
-        pytest.param(message(), "no content", id="message-without-content"),
-        pytest.param(message(content=None), "no content", id="null-content"),
-        pytest.param(message(content=5), "no content", id="content-is-a-number"),
-        pytest.param(message(content={"text": "hi"}), "no content", id="content-is-a-mapping"),
-        pytest.param(message("tool_calls", content=None, tool_calls=[{}]), "tool_calls", id="tool-calls-alone"),
-        pytest.param(message(content=None, reasoning="hm"), "no content", id="reasoning-is-no-answer"),
     ],
 )
-def test_what_is_no_answer_is_an_error_of_the_format(answer, said):
-    """A 200 that holds an error, no message or no content is never an empty success; the error says what came."""
+def test_what_is_no_completion_is_an_error_of_the_format(answer, said):
+    """A body without a message is never an empty success; the error says what came."""
     with pytest.raises(ResponseFormatError, match=said):
         decode(answer)
-
-
-def test_thinking_until_the_limit_hints_at_the_limit():
-    """No content with finish ``length`` means that the limit was used up before the answer began."""
-    with pytest.raises(ResponseFormatError) as caught:
-        decode(message("length", content=None))
-    assert "max_tokens" in caught.value.hint
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
@@ -210,15 +197,48 @@ def test_the_model_is_read_where_it_is_text(model, read):
     assert decode(body(model=model)).model == read
 
 
-def test_a_long_error_is_told_in_brief():
-    """An error text of any length makes a short message."""
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"reasoning_content": "hm", "reasoning": "ha"},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "hm"}, {"type": "reasoning.encrypted", "data": "x"}]},
+        {"reasoning_details": [{"type": "reasoning.summary", "summary": "hm"}]},
+        {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "hi"}]},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"text": "hi"}]},
+        {"reasoning": "", "content": [{"type": "reasoning", "text": "hm"}, {"text": "hi"}]},
+    ],
+    ids=["content-before-reasoning", "details", "summary", "thinking-part", "thinking-part-of-parts", "reasoning-part"],
+)
+def test_reasoning_is_found_where_servers_put_it(fields):
+    """Fields, details and parts of the content may hold what the model thought."""
+    completion = decode(message(**{"content": "hi", **fields}))
+    assert (completion.text, completion.reasoning) == ("hi", "hm")
+
+
+def test_chunks_make_up_one_answer():
+    """Text, reasoning, finish reason, model and usage are gathered from all pieces of a stream."""
+    pieces = [
+        {"model": "m-1", "choices": [{"delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"index": 0, "delta": {"reasoning": "hm"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "h"}}]},
+        {"choices": [{"index": 0, "delta": {"content": [{"type": "text", "text": "i"}]}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}},
+    ]
+    completion = decode(pieces)
+    assert (completion.text, completion.reasoning, completion.finish_reason) == ("hi", "hm", "stop")
+    assert (completion.model, completion.usage.total_tokens) == ("m-1", 6)
+
+
+def test_a_long_body_is_told_in_brief():
+    """A body of any size makes a short message."""
     with pytest.raises(ResponseFormatError) as caught:
-        decode({"error": {"message": "x" * 100_000}})
+        decode({"detail": "x" * 100_000})
     assert len(str(caught.value)) < 400
 
 
 @settings(database=None, deadline=None, max_examples=300)
 @given(JSON_VALUES)
+@example([{"choices": [{"delta": [], "index": None}]}])
 def test_any_body_is_read_or_refused(value):
     """Whatever JSON comes back, it is a completion or a ResponseFormatError."""
     try:

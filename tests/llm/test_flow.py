@@ -237,7 +237,7 @@ def test_a_long_error_body_is_cut(hand):
         pytest.param(b"<html>hello</html>", "text/html", id="html"),
         pytest.param(b"", "no content type", id="nothing"),
         pytest.param(b"\xff\xfe\x00", "no content type", id="no-text"),
-        pytest.param(b'data: {"error": {"message": "quota"}}\n\n', "text/event-stream", id="event-stream-r15_08"),
+        pytest.param(b'data: {"choi', "text/event-stream", id="event-stream-cut-off-r15_08"),
         pytest.param(b'{"choices": [', "application/json", id="cut-off"),
         pytest.param(b"[" * 100_000, "application/json", id="nested-too-deep-r13_21"),
         pytest.param(b"1" * 10_000, "application/json", id="number-of-10000-digits-r13_21"),
@@ -255,10 +255,48 @@ def test_a_success_that_is_no_json_is_an_error_of_the_format(hand, body, kind):
 
 
 def test_an_error_object_in_a_success_names_its_provider_r15_01(hand):
-    """A 200 that holds an error is an error of the provider that sent it."""
-    error = hand().refuse(response(200, {"error": {"message": "overloaded", "code": 502}}))
-    assert (type(error), error.provider, error.model) == (ResponseFormatError, "acme", "m")
+    """A 200 that holds an error is an error of the provider that sent it, and a failed attempt."""
+    driven = hand()
+    error = driven.refuse(response(200, {"error": {"message": "overloaded", "code": 502}}))
+    assert (type(error), error.provider, error.model) == (ServerError, "acme", "m")
     assert "overloaded" in str(error)
+    assert driven.attempts == [("acme", "m", "ServerError")]
+
+
+def test_an_event_stream_reaches_the_wire_as_its_events(clock):
+    """A wire format is given the list of the events when a server streams unasked."""
+    wire = ApiMode(
+        name="odd",
+        encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
+        decode=lambda body: Completion(text=repr(body)),
+    )
+    answer = Hand(clock, wire=wire, api_mode="odd").answer(response(200, b'data: {"a": 1}\n\ndata: 2\n\n'))
+    assert answer.text == "[{'a': 1}, 2]"
+
+
+@pytest.mark.parametrize(
+    "made", [None, "hi", Completion(text=None)], ids=["nothing", "text", "completion-without-text"]
+)
+def test_a_wire_that_makes_no_completion_is_an_error_of_its_route(clock, made):
+    """What ``decode`` returns in a completion's place is blamed on the wire, and breaks nothing else."""
+    wire = ApiMode(
+        name="odd",
+        encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
+        decode=lambda body: made,
+    )
+    with pytest.raises(ProviderError, match="'odd'"):
+        Hand(clock, wire=wire, api_mode="odd").flow.send(response())
+
+
+def test_reasoning_is_taken_out_whatever_the_wire(clock):
+    """Think tags are a habit of models, so no wire format needs to know of them."""
+    wire = ApiMode(
+        name="odd",
+        encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
+        decode=lambda body: Completion(text=body),
+    )
+    answer = Hand(clock, wire=wire, api_mode="odd").answer(response(200, "<think>hm</think>hi"))
+    assert (answer.text, answer.reasoning) == ("hi", "hm")
 
 
 @pytest.mark.parametrize("error", [ProviderTransportError("gone"), ProviderTimeoutError("late")])

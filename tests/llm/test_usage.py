@@ -38,6 +38,13 @@ ROWS = {
     "deepseek-cache": (
         {"prompt_tokens": 10, "completion_tokens": 4, "prompt_cache_hit_tokens": 8}, usage(10, 4, 14, 8),
     ),
+    "moonshot-cache": ({"prompt_tokens": 10, "completion_tokens": 4, "cached_tokens": 8}, usage(10, 4, 14, 8)),
+    "anthropic-cache-beside-a-null-prompt": (
+        {"prompt_tokens": None, "input_tokens": 3, "cache_read_input_tokens": 5}, usage(8, 0, 8, 5),
+    ),
+    "gateway-that-counts-the-cache-into-the-prompt": (
+        {"prompt_tokens": 8, "cache_read_input_tokens": 5}, usage(8, 0, 8, 5),
+    ),
     "reported-total-counts": ({"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 20}, usage(10, 4, 20)),
     "missing-total-is-the-sum": ({"prompt_tokens": 10, "completion_tokens": 4}, usage(10, 4, 14)),
     "zero-total-is-the-sum": ({"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 0}, usage(10, 4, 14)),
@@ -51,8 +58,17 @@ ROWS = {
     "negative-is-0": ({"prompt_tokens": -10, "completion_tokens": 4}, usage(0, 4, 4)),
     "not-a-number-is-no-count": ({"prompt_tokens": float("nan"), "completion_tokens": 4}, usage(0, 4, 4)),
     "infinity-is-no-count": ({"prompt_tokens": float("inf"), "completion_tokens": 4}, usage(0, 4, 4)),
+    "negative-falls-through-to-the-next-name": ({"prompt_tokens": -1, "input_tokens": 3}, usage(3, 0, 3)),
+    "more-than-anybody-counts-is-no-count": ({"prompt_tokens": 10**30, "completion_tokens": 4}, usage(0, 4, 4)),
+    "number-beyond-floats-is-no-count": ({"prompt_tokens": HUGE, "completion_tokens": 4}, usage(0, 4, 4)),
     "list-is-no-count": ({"prompt_tokens": [10], "completion_tokens": {"n": 4}}, usage()),
     "cost": ({"prompt_tokens": 1, "cost": 0.25}, usage(1, 0, 1, cost=0.25)),
+    "perplexity-cost": ({"cost": {"input_tokens_cost": 0.1, "total_cost": 0.25}}, usage(cost=0.25)),
+    "deepinfra-cost": ({"estimated_cost": 0.25}, usage(cost=0.25)),
+    "total-cost": ({"total_cost": 0.25}, usage(cost=0.25)),
+    "null-cost": ({"cost": None}, usage()),
+    "huge-cost-is-unknown": ({"cost": 1e300}, usage()),
+    "not-a-number-is-no-cost": ({"cost": float("nan")}, usage()),
     "cost-0-is-a-cost": ({"cost": 0}, usage(cost=0.0)),
     "negative-cost-is-unknown": ({"cost": -1}, usage()),
     "infinite-cost-is-unknown": ({"cost": float("inf")}, usage()),
@@ -107,7 +123,7 @@ def test_counts_are_always_whole_and_never_negative(reported):
     """Whatever a provider reports, counts are whole numbers from 0, and a cost is a number from 0 or None."""
     found = read_usage(reported)
     counts = [value for name, value in dataclasses.asdict(found).items() if name != "cost_usd"]
-    assert all(type(count) is int and count >= 0 for count in counts)
+    assert all(type(count) is int and 0 <= count < 2**63 for count in counts)
     assert found.cost_usd is None or found.cost_usd >= 0
 
 
@@ -120,6 +136,15 @@ def test_usage_reaches_result_and_audit_r28_01(call, lane):
     (line,) = lane.log()
     assert answer.usage == usage(10, 4, 14, cost=0.00125)
     assert (line["tokens"], line["input"], line["output"], line["cost"]) == ("14", "10", "4", "0.001250")
+
+
+@pytest.mark.parametrize("reported", [HUGE, "many", [1], -1, {"prompt_tokens": HUGE, "cost": HUGE}, True], ids=type)
+def test_nonsense_for_usage_costs_no_answer(call, lane, reported):
+    """Whatever stands where usage should, the call is answered, and its line is whole."""
+    lane.server.queue_response({"choices": [{"message": {"content": "{}"}}], "usage": reported})
+    assert call(lane.llm()).usage == PluginLlmUsage()
+    (line,) = lane.log()
+    assert (line["tokens"], line["cost"], line["status"]) == ("0", "", "ok")
 
 
 def test_an_answer_without_usage_is_an_answer(way, lane):

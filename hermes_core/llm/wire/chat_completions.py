@@ -12,6 +12,9 @@ from hermes_core.llm.usage import read_usage
 from hermes_core.types.call import Completion
 from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest, merged_headers
 
+_TEXT_PARTS = (None, "text", "output_text")
+"""Types of those parts of a message's content that are its text."""
+
 
 def encode(request: WireRequest) -> HttpRequest:
     """Write a request.
@@ -40,44 +43,111 @@ def encode(request: WireRequest) -> HttpRequest:
 
 
 def decode(body: Any) -> Completion:
-    """Read an answer.
+    """Read an answer: its body, or the list of its events when it came as a stream.
 
     Raises:
-        ResponseFormatError: It is no chat completion, or holds no text.
+        ResponseFormatError: It is no chat completion.
     """
-    if isinstance(body, Mapping) and body.get("error"):
-        error = body["error"]
-        message = error.get("message") if isinstance(error, Mapping) else error
-        raise ResponseFormatError(f"the provider answered 200 with an error: {redact(str(message))[:200]}")
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    answer = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(choice, Mapping) or not isinstance(answer, Mapping):
-        keys = redact(str(sorted(map(str, body))[:8])) if isinstance(body, Mapping) else ""
-        shown = f"keys {keys}" if keys else type(body).__name__
-        raise ResponseFormatError(f"the provider's answer holds no message ({shown})")
-    finish = choice.get("finish_reason")
-    content = answer.get("content")
-    reasoning = answer.get("reasoning_content") or answer.get("reasoning")
-    if isinstance(content, list):
-        content = "".join(
-            part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
-        )
-    if not content and isinstance(answer.get("refusal"), str) and answer["refusal"]:
-        content, finish = answer["refusal"], "content_filter"
-    if not isinstance(content, str):
-        hint = "raise max_tokens" if finish == "length" else ""
-        raise ResponseFormatError(
-            f"the provider's answer has no content (finish_reason {redact(repr(finish))})", hint=hint
-        )
-    model = body.get("model")
+    whole = _assembled(body) if isinstance(body, list) else body
+    choice = _choice(whole) if isinstance(whole, Mapping) else None
+    if choice is None:
+        raise ResponseFormatError(f"the provider's answer holds no message: {_preview(body)}")
+    answer, finish = choice["message"], choice.get("finish_reason")
+    content = _text(answer.get("content"))
+    if not content and (refusal := _refusal(answer)):
+        content, finish = refusal, "content_filter"
+    model = whole.get("model")
     return Completion(
-        text=content,
-        model=model if isinstance(model, str) else "",
-        reasoning=reasoning if isinstance(reasoning, str) else "",
+        text=content or "",
+        model=model.strip() if isinstance(model, str) else "",
+        reasoning=_reasoning(answer),
         finish_reason=finish if isinstance(finish, str) else "",
-        usage=read_usage(body.get("usage")),
+        usage=read_usage(whole.get("usage")),
+        has_content=content is not None,
     )
+
+
+def _choice(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first choice; a body of the Responses API, which some servers mix up, is read as one too."""
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
+        return choice
+    content = body.get("output_text")
+    if not content or not isinstance(content, str):
+        output = body.get("output")
+        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+        contents = [item.get("content") for item in items if item.get("type") == "message"]
+        content = [part for parts in contents if isinstance(parts, list) for part in parts]
+    if not content:
+        return None
+    finish = "length" if body.get("status") == "incomplete" else "stop"
+    return {"message": {"content": content}, "finish_reason": finish}
+
+
+def _text(content: Any) -> str | None:
+    """Content as text: a string, or the text among the parts of a list; None if it holds none."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else None
+    texts = [_field(part, "text") for part in content if _field(part, "type") in _TEXT_PARTS]
+    texts = [text for text in texts if isinstance(text, str)]
+    return "".join(texts) if texts or not content else None
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    """What the model thought, from the first of the places where servers put it."""
+    for name in ("reasoning_content", "reasoning"):
+        if isinstance(message.get(name), str) and message[name]:
+            return str(message[name])
+    details, content = message.get("reasoning_details"), message.get("content")
+    parts = [*details] if isinstance(details, list) else []
+    parts += [part for part in content if _field(part, "type") not in _TEXT_PARTS] if isinstance(content, list) else []
+    thoughts = [_text(_field(part, name)) for part in parts for name in ("text", "summary", "thinking")]
+    return "\n".join(thought for thought in thoughts if thought)
+
+
+def _refusal(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    parts = [message, *(content if isinstance(content, list) else ())]
+    refusals = [_field(part, "refusal") for part in parts]
+    return "".join(refusal for refusal in refusals if isinstance(refusal, str))
+
+
+def _field(part: Any, name: str) -> Any:
+    return part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
+
+
+def _assembled(events: list[Any]) -> Any:
+    """The body that a stream's chunks make up; what holds no chunks is read as its last event is."""
+    whole: dict[str, Any] = {}
+    pieces: dict[str, list[str]] = {}
+    finish: Any = None
+    for event in filter(_is_mapping, events):
+        whole |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        choices = event.get("choices")
+        for choice in filter(_is_mapping, choices if isinstance(choices, list) else ()):
+            part = choice.get("delta") or choice.get("message")
+            if choice.get("index") not in (None, 0) or not isinstance(part, Mapping):
+                continue
+            finish = choice.get("finish_reason") or finish
+            for name in ("content", "reasoning_content", "reasoning", "refusal"):
+                pieces.setdefault(name, []).append(_text(part.get(name)) or "")
+    if not pieces:
+        return events[-1] if events else None
+    message = {name: "".join(texts) or None for name, texts in pieces.items()}
+    return {**whole, "choices": [{"message": message, "finish_reason": finish}]}
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _preview(body: Any) -> str:
+    """What came instead, in brief."""
+    if not isinstance(body, Mapping):
+        return type(body).__name__
+    brief = {key: value if isinstance(value, str | int | float) else "…" for key, value in [*body.items()][:8]}
+    return redact(str(brief))[:120]
 
 
 CHAT_COMPLETIONS = ApiMode(name="chat_completions", encode=encode, decode=decode)

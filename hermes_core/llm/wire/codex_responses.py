@@ -159,4 +159,4 @@ def _content(part: Text | Image, kind: str) -> dict[str, Any]:
     return {**image, "detail": part.detail} if part.detail else image
 
 
-CODEX_RESPONSES = ApiMode(name="codex_responses", encode=encode, decode=decode, reads_events=True)
+CODEX_RESPONSES = ApiMode(name="codex_responses", encode=encode, decode=decode)

@@ -39,20 +39,14 @@ def joined(blocks: list[Mapping[str, Any]], path: str) -> str:
 
 
 def completion(*, text: str, finish: str, model: object, usage: PluginLlmUsage, reasoning: str = "") -> Completion:
-    """The answer.
-
-    Raises:
-        ResponseFormatError: It has no text, and not because the model had nothing to say.
-    """
-    if not text and finish != "stop":
-        hint = "raise max_tokens" if finish == "length" else ""
-        raise ResponseFormatError(f"the provider's answer has no content (finish_reason {finish!r})", hint=hint)
+    """The answer; it has content unless there is no text, and not because the model had nothing to say."""
     return Completion(
         text=text,
         model=model if isinstance(model, str) else "",
         reasoning=reasoning,
         finish_reason=finish,
         usage=usage,
+        has_content=bool(text) or finish == "stop",
     )
 
 

@@ -11,7 +11,9 @@ from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
 from hermes_core.errors import ResponseFormatError, UnsupportedInputError
+from hermes_core.llm.answer import settled
 from hermes_core.llm.wire.bedrock_converse import BEDROCK_CONVERSE, decode
+from hermes_core.types.call import LlmCall
 
 WIRE = "bedrock_converse"
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -320,4 +322,4 @@ def test_usage_is_counted(counts, reported, usage):
 def test_what_is_no_answer_is_an_error_of_the_format(body, said):
     """No message or no text is never an empty success."""
     with pytest.raises(ResponseFormatError, match=said):
-        decode(body)
+        settled(decode(body), LlmCall(plugin_id="p", messages=[]))

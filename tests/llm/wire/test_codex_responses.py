@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from hermes_core.errors import ResponseFormatError
-from hermes_core.llm.wire.codex_responses import CODEX_RESPONSES, decode
-from hermes_core.llm.wire.events import values
+from hermes_core.llm.answer import settled
+from hermes_core.llm.wire.codex_responses import decode
+from hermes_core.types.call import LlmCall
 
 WIRE = "codex_responses"
 CHATGPT = "https://chatgpt.com/backend-api/codex"
@@ -253,14 +252,7 @@ def test_usage_is_counted(counts):
 def test_what_is_no_answer_is_an_error_of_the_format(body, words):
     """An error in a 200, no output or no text is never an empty success."""
     with pytest.raises(ResponseFormatError, match=words):
-        decode(body)
-
-
-def stream(*events: object) -> bytes:
-    """Events as they come."""
-    return b"".join(
-        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json.dumps(event).encode()) for event in events
-    )
+        settled(decode(body), LlmCall(plugin_id="p", messages=[]))
 
 
 CREATED = {"type": "response.created", "response": answer(status="in_progress", model=None)}
@@ -301,7 +293,7 @@ DONE = {"type": "response.output_item.done", "output_index": 0, "item": PONG}
 )
 def test_events_are_put_together(events, words, finish):
     """A streamed answer is what its items say, with the status and usage of the last response."""
-    completion = decode(values(stream(*events)))
+    completion = decode([*events])
     assert (completion.text, completion.finish_reason) == (words, finish)
 
 
@@ -320,32 +312,4 @@ def test_events_are_put_together(events, words, finish):
 def test_an_error_among_the_events_is_told(event):
     """A stream that ends in an error is an error with the provider's words."""
     with pytest.raises(ResponseFormatError, match=r"Slow down\."):
-        decode(values(stream(CREATED, DELTA, event)))
-
-
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        pytest.param(b"data: 1\n\ndata: 2\n\n", [1, 2], id="two-events"),
-        pytest.param(b"data:1\r\n\r\ndata: 2\r\n\r\n", [1, 2], id="carriage-returns-and-no-blank"),
-        pytest.param(b": keep-alive\n\nid: 5\ndata: 1\nretry: 3\n\n", [1], id="comments-and-other-fields"),
-        pytest.param(b"data: [1,\ndata: 2]\n\n", [[1, 2]], id="data-over-two-lines"),
-        pytest.param(b"data: 1", [1], id="no-line-at-the-end"),
-        pytest.param(b"data: 1\n\ndata: [DONE]\n\n", [1], id="the-end-is-no-value"),
-        pytest.param(b"", [], id="nothing"),
-    ],
-)
-def test_events_are_read(body, found):
-    """Each event's data is one JSON value."""
-    assert values(body) == found
-
-
-def test_an_event_that_is_no_json_is_refused():
-    """Data that is no JSON is an error."""
-    with pytest.raises(ValueError, match="Expecting"):
-        values(b"data: <html>\n\n")
-
-
-def test_the_format_says_that_it_reads_events():
-    """The host parses a stream for it."""
-    assert CODEX_RESPONSES.reads_events
+        decode([CREATED, DELTA, event])

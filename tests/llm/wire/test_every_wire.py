@@ -265,7 +265,7 @@ def test_an_error_of_each_format(way, lane, spoken, status, kind):
 
 
 def test_a_stream_is_read_over_the_wire(way, lane):
-    """A provider that streams though nobody asked it to is understood where the format reads events."""
+    """A provider that streams though nobody asked it to is understood."""
     event = {"type": "response.completed", "response": answering("codex_responses", "pong")}
     lane.server.queue_response(f"data: {json.dumps(event)}\n\n", headers={"Content-Type": "text/event-stream"})
     assert way.complete(lane.llm({"model": {"api_mode": "codex_responses"}})).text == "pong"
@@ -275,7 +275,7 @@ def test_a_stream_is_read_over_the_wire(way, lane):
 def test_a_broken_stream_is_an_error_of_the_format(way, lane, body):
     """An event that is no JSON is never an empty answer."""
     lane.server.queue_response(body, headers={"Content-Type": "text/event-stream"})
-    with pytest.raises(ResponseFormatError, match="stream of events"):
+    with pytest.raises(ResponseFormatError, match="not JSON"):
         way.complete(lane.llm({"model": {"api_mode": "codex_responses"}}))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hermes_core.errors import ResponseFormatError, UnsupportedInputError
+from hermes_core.llm.answer import settled
 from hermes_core.llm.wire.gemini import GEMINI, decode, thinking_config
+from hermes_core.types.call import LlmCall
 
 WIRE = "gemini"
 CALLING = {"functionCall": {"name": "t", "args": {}}}
@@ -307,4 +309,4 @@ def test_usage_is_counted(counts, reported, usage):
 def test_what_is_no_answer_is_an_error_of_the_format(body, said):
     """An error in a 200, no candidate or no text is never an empty success."""
     with pytest.raises(ResponseFormatError, match=said):
-        decode(body)
+        settled(decode(body), LlmCall(plugin_id="p", messages=[]))
