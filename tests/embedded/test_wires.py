@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import httpx
 import pytest
 
 from hermes_core import Host
 from hermes_core.errors import AuthenticationError, ResponseFormatError
+from hermes_core.llm.answer import read_body, settled
 from hermes_core.llm.wire import Wires
-from hermes_core.llm.wire.events import values
-from hermes_core.types.wire import WireRequest
+from hermes_core.types.call import LlmCall
+from hermes_core.types.wire import HttpResponse, WireRequest
 
 pytestmark = pytest.mark.embedded
 
@@ -132,7 +132,7 @@ def test_a_stream_says_what_an_answer_says(served):
     for extra in ({}, {"stream": True}):
         sent = mode.encode(request._replace(extra=extra))
         answer = httpx.post(sent.url, headers=dict(sent.headers), content=sent.body, timeout=60)
-        found.append(mode.decode(values(answer.content) if extra else json.loads(answer.content)))
+        found.append(mode.decode(read_body(HttpResponse(200, dict(answer.headers), answer.content))))
     whole, streamed = found
     assert (whole.text, whole.model, whole.finish_reason) == (streamed.text, streamed.model, streamed.finish_reason)
     assert whole.usage.output_tokens == streamed.usage.output_tokens
@@ -147,7 +147,8 @@ def test_a_stream_that_breaks_off_is_no_answer(served):
     )  # fmt: skip
     mode = Wires({})["codex_responses"]
     sent = mode.encode(request)
-    events = values(httpx.post(sent.url, headers=dict(sent.headers), content=sent.body, timeout=60).content)
+    answer = httpx.post(sent.url, headers=dict(sent.headers), content=sent.body, timeout=60)
+    events = read_body(HttpResponse(200, dict(answer.headers), answer.content))
     done = next(n for n, event in enumerate(events) if event["type"] == "response.output_item.done")
     with pytest.raises(ResponseFormatError):
-        mode.decode(events[:done])
+        settled(mode.decode(events[:done]), LlmCall(plugin_id="p", messages=[]))
