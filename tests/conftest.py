@@ -64,6 +64,14 @@ def _refuse_the_network(event: str, args: tuple) -> None:
 sys.addaudithook(_refuse_the_network)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What a test printed and logged goes from one process to another, so half a surrogate is written out."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch, tmp_path):
     for name in [*os.environ]:

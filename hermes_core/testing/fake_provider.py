@@ -118,10 +118,10 @@ class FakeProvider:
         """Answer the next request in a way of your own; the arguments are the fields of ``Reply``.
 
         Example:
-            >>> server = FakeProvider()
-            >>> server.queue_response({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "2"})
-            >>> server.queue_response("<html>maintenance</html>", headers={"Content-Type": "text/html"})
-            >>> server.queue_response(completion_body("pong"), cut=20)  # half an answer, then a reset connection
+            >>> with FakeProvider() as server:
+            ...     server.queue_response({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "2"})
+            ...     server.queue_response("<html>maintenance</html>", headers={"Content-Type": "text/html"})
+            ...     server.queue_response(completion_body("pong"), cut=20)  # half an answer, then a reset connection
         """
         self._queue.append(Reply(status, headers or {}, body, delay, drip, cut))
 
