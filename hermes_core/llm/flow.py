@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from hermes_core.config.redact import redact, register_secret
+from hermes_core.config.redact import redact, redact_answer, register_secret
 from hermes_core.config.truth import is_number
 from hermes_core.errors import (
     AuthenticationError,
@@ -277,7 +277,7 @@ def _reason(text: str) -> str:
 
 def _json_body(response: HttpResponse) -> Any:
     try:
-        return json.loads(response.body)
+        return json.loads(redact_answer(response.body))
     except (ValueError, RecursionError):
         pass  # raised below, so that the error does not lead to the decoder's, which holds the body
     shown = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))[:120]

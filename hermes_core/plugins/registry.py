@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from hermes_core.config.redact import redact
+from hermes_core.config.scrub import scrub
 from hermes_core.errors import HermesError, PluginContractError, describe, near
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
@@ -361,10 +362,13 @@ class PluginRegistry:
     def _failed(self, plugin: Plugin, error: BaseException, seconds: float) -> None:
         after = f" after {seconds:.0f} s" if seconds > SLOW_SECONDS else ""
         plugin.state, plugin.reason, plugin.may_retry = "failed", redact(describe(error)) + after, False
-        plugin.remedy = (isinstance(error, HermesError) and error.hint) or f"hermes plugins disable {plugin.key}"
+        plugin.remedy = (
+            isinstance(error, HermesError) and redact(error.hint)
+        ) or f"hermes plugins disable {plugin.key}"
         self.index.remember("failures", plugin.identity, plugin.code_stamps(), [plugin.reason, plugin.remedy])
         self.index.save()
         warn_once("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
+        scrub(error)
         log.debug("plugin failed to load plugin=%s", plugin.key, exc_info=error)
 
     def _winner(self, key: str) -> Plugin | None:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_core.config.redact import redact, register_secrets_in
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
@@ -72,6 +73,7 @@ class Verdict(NamedTuple):
 
 _ROW_FIELDS = dict.fromkeys(name for name in ProviderRow._fields if name not in ("plugin", "tier"))
 _TUPLES = ("aliases", "env_vars")
+_MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 
 class ProviderCatalog:
@@ -187,6 +189,7 @@ class ProviderCatalog:
     def _collect(self) -> Iterator[Claim]:
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
+            register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
             claims = offered.setdefault(impl.plugin, [])
             claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
             claims.insert(0, claim)  # the last registered wins
@@ -232,7 +235,7 @@ class ProviderCatalog:
             try:
                 profile = self._build(claim, claims[number + 1 :])
             except Exception as error:  # noqa: BLE001 - plugin boundary: the next claim gets the name back
-                claim.plugin.state, claim.plugin.reason = "failed", f"profile {claim.name!r}: {describe(error)}"
+                claim.plugin.state, claim.plugin.reason = "failed", redact(f"profile {claim.name!r}: {describe(error)}")
                 claim.plugin.remedy = getattr(error, "hint", "") or f"hermes plugins disable {claim.plugin.key}"
                 self._registry.changed()
                 continue
