@@ -111,8 +111,8 @@ class LogFile(logging.Handler):
         """Move the files on, unless another process is doing so or has just done so."""
         self._let_go()
         path = self.baseFilename
-        with _held(path) as is_ours:
-            if not is_ours or os.stat(path).st_size + coming <= self.maxBytes:
+        with _alone_in(os.path.dirname(path)) as is_alone:
+            if not is_alone or os.stat(path).st_size + coming <= self.maxBytes:
                 return
             for number in range(self.backupCount - 1, 0, -1):
                 with suppress(FileNotFoundError):
@@ -121,18 +121,22 @@ class LogFile(logging.Handler):
 
 
 @contextmanager
-def _held(path: str) -> Iterator[bool]:
-    """Hold the lock of the file at ``path``, without waiting; whether that file was, and still is, free and there.
+def _alone_in(folder: str) -> Iterator[bool]:
+    """Whether no other process is turning over a file of the folder; none will, meanwhile. Waits for nobody.
 
-    The lock is the file's own, so nothing more lies in the folder, and ends with whoever holds it.
+    The lock is the folder's own: it leaves nothing lying about, and ends with whoever holds it.
     """
     if fcntl is None:
         yield True
         return
-    with open(path, "rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    lock = os.open(folder, os.O_RDONLY)
+    is_alone = False
+    try:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_alone = True
+        yield is_alone
+    finally:
+        if is_alone:  # closing would not do, if a child was forked meanwhile
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        os.close(lock)

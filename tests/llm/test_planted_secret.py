@@ -130,7 +130,9 @@ def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place)
     assert (secret in unquote(" ".join(sent))) is (place not in ("login", "proxy"))
     shown = {"standard output": done.stdout, "standard error": done.stderr}
     shown |= {str(path.relative_to(home.path)): path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
-    assert [excerpt for name, text in shown.items() if name not in PUT_HERE for excerpt in around(secret, name, text)] == []
+    assert [
+        excerpt for name, text in shown.items() if name not in PUT_HERE for excerpt in around(secret, name, text)
+    ] == []
 
 
 def around(secret: str, name: str, text: bytes) -> list[str]:
