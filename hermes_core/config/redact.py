@@ -38,6 +38,7 @@ _HEADERS = ("default_headers", "extra_headers")
 _HEADER = r"(?i)auth|key|token|secret|cookie|password"
 _REFERENCE = r"\$\{\w+\}"
 _SCHEME = r"(?i)(?:bearer|basic|token|apikey)\s+(\S+)"
+_RANDOM = r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{20,}"
 _CONTROL = r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+"
 
 
@@ -70,7 +71,7 @@ def register_secret(value: str) -> None:
 
 @lru_cache(256)
 def register_address(url: str) -> None:
-    """Make known what is secret in an address: its login, and some values of its query."""
+    """Make known what is secret in an address: its login, some values of its query, a key in its path."""
     from base64 import b64encode
     from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -87,6 +88,9 @@ def register_address(url: str) -> None:
     for name, value in parse_qsl(parts.query):
         if is_secret_parameter(name):
             register_secret(value)
+    for part in parts.path.split("/"):
+        if re.search(_RANDOM, part):
+            register_secret(unquote(part))
 
 
 def register_secrets_in(tree: Any, name: str = "") -> None:

@@ -95,9 +95,9 @@ def _write(text: str, file: HomeLog) -> None:
     loop 20. So the line is there when the call returns, and a process that is killed loses none.
     """
     record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra={"hermes_home": file.home})
+    file.handle(record)
     if log.isEnabledFor(logging.INFO):
         log.handle(record)
-    file.handle(record)
     if _attached.get(file.home, (None, 0))[0] is not file:  # its host was closed while the call was under way
         file.close()
 

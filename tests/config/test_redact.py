@@ -115,6 +115,7 @@ READ = {
     "a key beside an unset reference": {"model": {"api_key": "@${OTHER_HALF}"}},
     "the query of an address": {"model": {"base_url": "https://acme.test/v1?key=@&api-version=2024-10-21"}},
     "the password of an address": {"database": "postgres://ann:@@db.test/x"},
+    "a key in the path of an address": {"model": {"base_url": "https://acme.test/@/v1"}},
     "the token of an address": {"where": "https://@@acme.test/v1"},
 }
 
@@ -133,7 +134,7 @@ def test_a_configuration_makes_its_secrets_known(tree):
         {"model": {"default": "zebra-model-1", "provider": "zebra-model-1"}},
         {"model": {"extra_headers": {"X-Title": "zebra-model-1", "HTTP-Referer": "https://zebra-model-1.test"}}},
         {"providers": {"acme": {"key_env": "zebra-model-1", "api": "https://zebra-model-1.test/v1"}}},
-        {"model": {"base_url": "https://ann@zebra-model-1.test/v1?api-version=zebra-model-1"}},
+        {"model": {"base_url": "https://ann@zebra-model-1.test/zebra-model-1/v1?api-version=zebra-model-1"}},
         {"a": {"sort_key": "zebra-model-1", "max_tokens": "zebra-model-1", "token_limit": "zebra-model-1"}},
     ],
     ids=["model", "ordinary headers", "names of variables", "address", "names that look alike"],

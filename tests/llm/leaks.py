@@ -16,8 +16,11 @@ CASES = ("200", "400", "401", "403", "error", "html", "headers", "schema")
 SCHEMA = {"type": "object", "required": ["never"]}
 
 
-def everything_in(value: object, seen: set | None = None) -> str:
-    """All the text that can be reached from a value: its repr, its text, its parts, its causes and their traceback."""
+def everything_in(value: object, seen: set | None = None, *, variables: bool = False) -> str:
+    """All the text that can be reached from a value: its repr, its text, its parts, its causes and their tracebacks.
+
+    With ``variables``, tracebacks are shown with those of every function.
+    """
     seen = set() if seen is None else seen
     if id(value) in seen:
         return ""
@@ -35,11 +38,11 @@ def everything_in(value: object, seen: set | None = None) -> str:
     if dataclasses.is_dataclass(value):
         below.append(dataclasses.asdict(value))
     if isinstance(value, BaseException):
-        parts += traceback.TracebackException.from_exception(value, capture_locals=True).format()
+        parts += traceback.TracebackException.from_exception(value, capture_locals=variables).format()
         below += [value.args, value.__cause__, value.__context__, getattr(value, "__notes__", ())]
         below += [getattr(value, name, None) for name in ("object", "request", "response", "doc", "filename")]
     below += vars(value).values() if hasattr(value, "__dict__") else ()
-    return " ".join([*parts, *(everything_in(part, seen) for part in below)])
+    return " ".join([*parts, *(everything_in(part, seen, variables=variables) for part in below)])
 
 
 def attempt(host, method: str, case: str) -> object:
@@ -53,7 +56,7 @@ def attempt(host, method: str, case: str) -> object:
         if method.startswith("a"):
             return asyncio.run(function(**keywords, purpose=case))
         return function(**keywords, purpose=case)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is looked through
+    except Exception as error:
         logging.getLogger("program").exception("a call failed")
         return error
 
@@ -68,7 +71,7 @@ def main(home: Path) -> None:
         print(host.commands)  # noqa: T201 - now a plugin fails that tells all it knows
         for method in ("complete", "complete_structured", "acomplete", "acomplete_structured"):
             for case in CASES:
-                print(method, case, everything_in(attempt(host, method, case)))  # noqa: T201
+                print(method, case, everything_in(attempt(host, method, case), variables=True))  # noqa: T201
         print([(row.key, row.state, row.reason, row.remedy) for row in host.plugins])  # noqa: T201
         print([host, host.config(), host.engine, host.environment, host.providers, *host.providers])  # noqa: T201
 

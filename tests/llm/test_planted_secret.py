@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 from uuid import uuid4
@@ -60,10 +62,10 @@ class EchoProvider(FakeProvider):
 class Planted(NamedTuple):
     """Where a secret is put."""
 
-    config: dict = {}
+    config: Mapping[str, object]
     env_file: str = ""
-    environment: dict = {}
-    manifest: dict = {}
+    environment: Mapping[str, str] = MappingProxyType({})
+    manifest: Mapping[str, object] = MappingProxyType({})
     code: str = ""
 
 
@@ -138,4 +140,5 @@ def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place)
 def around(secret: str, name: str, text: bytes) -> list[str]:
     """Where a part of the secret stands in a text, with some of what stands around it."""
     parts = "|".join(part[:10] for part in re.findall(r"\w+", secret))
-    return [f"{name}: {match[0].decode()}" for match in re.finditer(f".{{,99}}({parts}).{{,9}}".encode(), text, re.I)]
+    found = re.finditer(f"(?i).{{,99}}({parts}).{{,9}}".encode(), text)
+    return [f"{name}: {match[0].decode(errors='replace')}" for match in found]
