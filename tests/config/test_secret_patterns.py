@@ -96,7 +96,7 @@ ORDINARY = {
     "short hash": "commit 1a2b3c4 (HEAD)",
     "uuid": str(UUID(int=2**127 + 12345)),
     "models": "openai/gpt-4o-mini anthropic/claude-3-5-haiku-20241022 meta-llama/Llama-3.1-8B hf.co/x/y-GGUF:Q4_K_M",
-    "path": "/home/ann/.hermes/plugins/model-providers/acme/__init__.py, line 12",
+    "path": "/srv/bot/plugins/model-providers/acme/__init__.py, line 12",
     "image": "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 20).decode(),
     "json in base64": "eyJhIjogMSwgImIiOiAyLCAiYyI6IDN9",
     "counts": "tokens=6 max_tokens=64 prompt_tokens: 12345678 cost_per_token=0.0000025 ms=12",
@@ -116,7 +116,7 @@ ORDINARY = {
     "emphasis": "**bold** and ***both*** and a * b ** c *** d",
     "start of a key block": "a PEM file begins with -----BEGIN PRIVATE KEY-----",
     "cookies": "cookie: the chocolate kind; def seek(self, cookie, whence=0)",
-    "shell": "PWD=/home/ann OLDPWD=/tmp HOME=/root",
+    "shell": "PWD=/srv/bot OLDPWD=/tmp HOME=/srv",
 }
 
 

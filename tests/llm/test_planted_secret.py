@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -86,7 +87,7 @@ def places(secret: str, base_url: str, port: str) -> dict[str, Planted]:
         "config": Planted({"api_key": secret}),
         "reference": Planted({"api_key": "${MY_KEY}"}, environment={"MY_KEY": secret}),
         "header": Planted({"extra_headers": {"X-Api-Key": secret}}),
-        "header-by-reference": Planted({"extra_headers": {"X-Me": "${MY_TOKEN}"}}, env_file=f"MY_TOKEN='{secret}'\n"),
+        "header-by-reference": Planted({"extra_headers": {"X-Me": "${MY_TOKEN}"}}, environment={"MY_TOKEN": secret}),
         "authorization": Planted({"default_headers": {"Authorization": f"Bearer {secret}"}}),
         "query": Planted({"base_url": with_query}),
         "query-by-reference": Planted({"base_url": "${WHERE}"}, environment={"WHERE": with_query}),
@@ -108,8 +109,10 @@ def places(secret: str, base_url: str, port: str) -> dict[str, Planted]:
     }
 
 
-@pytest.mark.parametrize("place", places("", "http://x/v1", ""))
-def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place):
+@pytest.mark.parametrize(
+    ("place", "switch"), [*((place, "1") for place in places("", "http://x/v1", "")), ("config", "0")]
+)
+def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place, switch):
     """Whatever goes wrong, a secret is where its owner put it and in the requests it belongs to, and nowhere else."""
     secret = f'{uuid4().hex}/{uuid4().hex}+"{uuid4().hex}'
     with EchoProvider() as server:
@@ -121,24 +124,20 @@ def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place)
         home.plugin("nosy", NOSY, name="nosy", provides_commands=["nosy"])
         if planted.manifest:
             home.plugin("model-providers/acme", planted.code or None, **planted.manifest)
-        switches = {"HERMES_PLUGINS_DEBUG": "1", "HERMES_TRACE_HOOKS": "1"}
+        switches = {"HERMES_PLUGINS_DEBUG": switch, "HERMES_TRACE_HOOKS": switch}
         done = subprocess.run(
             [sys.executable, PROGRAM, home.path],
             env={**os.environ, **switches, **planted.environment},
             capture_output=True, timeout=60, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    sent = [value for request in server.requests for value in (request.path, *request.headers.values())]
-    assert (secret in unquote(" ".join(sent))) is (place not in ("login", "proxy"))
+    login = b64encode(f"ann:{secret}".encode()).decode()  # as a proxy is sent it
+    sent = unquote(
+        " ".join(value for request in server.requests for value in (request.path, *request.headers.values()))
+    )
+    assert (secret in sent, login in sent) == (place not in ("login", "proxy"), place == "proxy")
     shown = {"standard output": done.stdout, "standard error": done.stderr}
     shown |= {str(path.relative_to(home.path)): path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
-    assert [
-        excerpt for name, text in shown.items() if name not in PUT_HERE for excerpt in around(secret, name, text)
-    ] == []
-
-
-def around(secret: str, name: str, text: bytes) -> list[str]:
-    """Where a part of the secret stands in a text, with some of what stands around it."""
-    parts = "|".join(part[:10] for part in re.findall(r"\w+", secret))
-    found = re.finditer(f"(?i).{{,99}}({parts}).{{,9}}".encode(), text)
-    return [f"{name}: {match[0].decode(errors='replace')}" for match in found]
+    parts = "|".join(part[:10] for part in re.findall(r"\w+", f"{secret} {login}"))
+    found = {name: re.search(f"(?i).{{,99}}({parts})".encode(), text) for name, text in shown.items()}
+    assert {name: match[0] for name, match in found.items() if match and name not in PUT_HERE} == {}

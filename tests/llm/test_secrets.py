@@ -192,6 +192,14 @@ def test_a_key_that_a_profile_opened_shows_no_secret(way, lane, nothing_shows, s
     nothing_shows(caught.value)
 
 
+def test_a_line_for_the_operator_shows_no_secret(lane, secret):
+    """What a provider's profile has the host say is said without keys."""
+    said = []
+    host = lane.bare_host({"model": {"api_key": secret}}, say=said.append)
+    host.endpoint_host(host.config(), "acme").say(f"starting with {secret}")
+    assert said == [f"starting with {REDACTED}"]
+
+
 def test_a_refused_override_shows_no_secret(way, lane, nothing_shows, secret):
     """The gate's refusal does not lead to the key."""
     with pytest.raises(PermissionError) as caught:
