@@ -44,7 +44,7 @@ def print_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Non
         table.add_column(column, no_wrap=number == 0, overflow="fold")
     for line in cells:
         table.add_row(*line)
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)  # a word in brackets is a word
 
 
 def print_fields(fields: Mapping[str, Any]) -> None:

@@ -82,7 +82,7 @@ def register_address(url: str) -> None:
     user, colon, password = map(unquote, parts.netloc.rpartition("@")[0].partition(":"))
     if colon:
         register_secret(password)
-        register_secret(b64encode(f"{user}:{password}".encode()).decode())  # as a header sends it
+        register_secret(b64encode(f"{user}:{password}".encode(errors="replace")).decode())  # as a header sends it
     elif len(user) >= _UNMISTAKABLE:
         register_secret(user)
     for name, value in parse_qsl(parts.query):
@@ -106,10 +106,10 @@ def register_secrets_in(tree: Any, name: str = "") -> None:
     if not isinstance(tree, Mapping):
         return
     for key, value in tree.items():
-        word, text = str(key), str(value)
+        word = str(key)
         if isinstance(value, Mapping | list):
             register_secrets_in(value, word)
-        elif "://" in text:
+        elif "://" in (text := str(value)):
             register_address(text)
         elif is_secret_name(word) or word == "api" or (name in _HEADERS and re.search(_HEADER, word)):
             for part in re.split(_REFERENCE, text):
@@ -119,7 +119,7 @@ def register_secrets_in(tree: Any, name: str = "") -> None:
 def _is_telling(secret: str) -> bool:
     if len(secret) < _SHORT and (len(secret) < 4 or secret.isalpha() or secret.isdigit()):
         return False
-    return secret.lower() not in _NO_SECRETS and "${" not in secret
+    return secret.lower() not in _NO_SECRETS and re.fullmatch(_REFERENCE, secret) is None
 
 
 def _trace(secret: str) -> _Trace:
@@ -134,7 +134,7 @@ def _trace(secret: str) -> _Trace:
 def _escaped(character: str) -> str:
     import json
 
-    in_utf8 = character.encode("utf-8", "surrogateescape")
+    in_utf8 = character.encode("utf-8", "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass")
     in_html = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;|&#34;", "'": "&apos;|&#39;|&#x27;", " ": "[+]"}
     forms = [
         rf"\\*{re.escape(character)}",

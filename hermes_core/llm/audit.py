@@ -91,8 +91,8 @@ def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
 def _write(text: str, file: HomeLog) -> None:
     """Log it for whoever listens; the home's own log gets it whatever levels, filters and switches say.
 
-    The call itself writes, in an event loop too: that takes less than 10 µs, and handing it to a thread would take the
-    loop 20. So the line is there when the call returns, and a process that is killed loses none.
+    The call itself writes, in an event loop too: that takes about 10 µs, and handing it to a thread would take the loop
+    20. So the line is there when the call returns, and a process that is killed loses none.
     """
     record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra={"hermes_home": file.home})
     file.handle(record)

@@ -171,10 +171,12 @@ def test_an_address_that_is_none_holds_no_secret(address):
     register_address(address)
 
 
-def test_a_secret_that_is_no_utf8_is_known_too():
-    """A variable of the environment may hold bytes of any kind."""
-    secret = f"{uuid4().hex}\udcff"
+@pytest.mark.parametrize("odd", [*map(chr, (0xDCFF, 0xD800, 0)), "${", "é\U0001f511"], ids=ascii)
+def test_a_secret_of_any_characters_is_known_too(odd):
+    """A variable of the environment may hold bytes of any kind, and a program's configuration any text."""
+    secret = f"{uuid4().hex}{odd}{uuid4().hex}"
     register_secret(secret)
+    register_address(f"https://ann:{secret}@acme.test")
     assert redact(f"{secret} {secret!r}") == f"{REDACTED} '{REDACTED}'"
 
 
