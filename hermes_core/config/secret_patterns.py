@@ -69,7 +69,6 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("sk-", rf"({_START})sk-[\w-]*(?:\.{{3}}|…)[\w-]{{2,}}"),
 )
 """What is in such a text, in lower case → what finds the secret; its first group stays."""
-
 _NAMED_HINT = (
     r"(?:key|token|secret|passwo?r?d|pass(?:phrase|code)|credentials?|authorization|sig(?:nature)?)[\d_]{0,3}"
     r"\\{0,3}[\"']? {0,4}[:=,]"

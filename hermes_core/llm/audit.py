@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hermes_core.config.logfile import LogFile
+from hermes_core.config.logfile import FORM, LogFile
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.scrub import scrub
 from hermes_core.errors import describe
@@ -28,6 +28,7 @@ log.setLevel(logging.INFO)
 
 MAX_BYTES = 5 * 2**20
 BACKUPS = 3
+_PLAIN = logging.Formatter(FORM)
 _NEEDS_QUOTES = re.compile(r'[\s="]')
 _LIMIT = 200
 
@@ -94,7 +95,8 @@ def _write(text: str, file: HomeLog) -> None:
     The call itself writes, in an event loop too: that takes about 10 µs, and handing it to a thread would take the loop
     20. So the line is there when the call returns, and a process that is killed loses none.
     """
-    record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra={"hermes_home": file.home})
+    extra = {"hermes_home": file.home, "hermes_redacted": True}
+    record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra=extra)
     file.handle(record)
     if log.isEnabledFor(logging.INFO):
         log.handle(record)
@@ -128,6 +130,10 @@ class HomeLog(LogFile):
         """Write it."""
         record.hermes_written = True
         super().emit(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Its line; one of ours holds no secret any more."""
+        return _PLAIN.format(record) if hasattr(record, "hermes_redacted") else super().format(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own signature
         """Say so."""
