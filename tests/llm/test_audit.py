@@ -132,14 +132,18 @@ def test_a_breach_of_the_schema_leaves_a_line_with_its_tokens(way, lane):
 
 def test_a_cancelled_call_leaves_a_line(lane, raw_server):
     """A call whose task is cancelled leaves its one line."""
-    server = raw_server(lambda connection: connection.recv(65536) and connection.recv(65536))
+    arrived, go_on = threading.Event(), threading.Event()
+    server = raw_server(lambda _connection: (arrived.set(), go_on.wait(30)))
     llm = lane.bare_host(server.config).llm("p")
 
     async def main() -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(llm.acomplete(MESSAGES, timeout=30, purpose="why"), 0.2)
+        task = asyncio.create_task(llm.acomplete(MESSAGES, timeout=30, purpose="why"))
+        await asyncio.to_thread(arrived.wait, 30)
+        task.cancel()
+        await asyncio.wait([task])
 
     asyncio.run(main())
+    go_on.set()
     assert [(line["purpose"], line["status"]) for line in lane.log()] == [("why", "error:CancelledError")]
 
 
