@@ -33,9 +33,9 @@ _NO_SECRETS = PLACEHOLDERS | frozenset(
 
 _SHORT = 8
 _UNMISTAKABLE = 20
-_HEADERS = ("default_headers", "extra_headers")
+_HEADER_SECTIONS = ("default_headers", "extra_headers")
 # Compiled by `re` when they are first used: the start of the command line needs none of them.
-_HEADER = r"(?i)auth|key|token|secret|cookie|password"
+_TELLING_HEADER = r"(?i)auth|key|token|secret|cookie|password"
 _REFERENCE = r"\$\{\w+\}"
 _SCHEME = r"(?i)(?:bearer|basic|token|apikey)\s+(\S+)"
 _RANDOM = r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{20,}"
@@ -51,7 +51,7 @@ class _Trace(NamedTuple):
 
 
 _known: dict[str, _Trace] = {}
-_longest_first: list[_Trace] | None = []
+_longest_first: list[_Trace] = []
 
 
 def register_secret(value: str) -> None:
@@ -61,12 +61,10 @@ def register_secret(value: str) -> None:
     digits; a placeholder, or a stand-in such as ``lm-studio``. Other values of fewer than 8 characters are blanked
     only where they stand alone.
     """
-    global _longest_first  # noqa: PLW0603 - one memory a process, whatever hosts it has
     scheme = re.fullmatch(_SCHEME, value)
     secret = scheme[1] if scheme is not None else value.strip()  # a server may repeat it without the word before
     if secret not in _known and _is_telling(secret):
         _known[secret] = _trace(secret)
-        _longest_first = None
 
 
 @lru_cache(256)
@@ -111,7 +109,7 @@ def register_secrets_in(tree: Any, name: str = "") -> None:
             register_secrets_in(value, word)
         elif "://" in (text := str(value)):
             register_address(text)
-        elif is_secret_name(word) or word == "api" or (name in _HEADERS and re.search(_HEADER, word)):
+        elif is_secret_name(word) or word == "api" or (name in _HEADER_SECTIONS and re.search(_TELLING_HEADER, word)):
             for part in re.split(_REFERENCE, text):
                 register_secret(part)
 
@@ -137,10 +135,10 @@ def _escaped(character: str) -> str:
     in_utf8 = character.encode("utf-8", "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass")
     in_html = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;|&#34;", "'": "&apos;|&#39;|&#x27;", " ": "[+]"}
     forms = [
-        rf"\\*{re.escape(character)}",
-        rf"\\*{re.escape(json.dumps(character)[1:-1])}",
-        "".join(rf"\\*\\x{byte:02x}" for byte in in_utf8),
-        "".join(rf"%(?:25)*{byte:02x}" for byte in in_utf8),
+        rf"\\{{0,7}}{re.escape(character)}",
+        rf"\\{{0,7}}{re.escape(json.dumps(character)[1:-1])}",
+        "".join(rf"\\{{1,8}}x{byte:02x}" for byte in in_utf8),
+        "".join(rf"%(?:25){{0,3}}{byte:02x}" for byte in in_utf8),
         *([in_html[character]] if character in in_html else ()),
     ]
     return f"(?:{'|'.join(forms)})"
@@ -184,9 +182,9 @@ def _without_known(text: str, low: str, mark: str) -> str:
 
 def _by_length() -> list[_Trace]:
     """The known secrets, the longest first: one may begin with another."""
-    global _longest_first  # noqa: PLW0603 - as above
+    global _longest_first  # noqa: PLW0603 - one memory a process, whatever hosts it has
     traces = _longest_first
-    if traces is None:
+    if len(traces) != len(_known):  # asked so, a secret that another thread adds meanwhile is not missed later
         traces = _longest_first = sorted(_known.copy().values(), key=attrgetter("length"), reverse=True)
     return traces
 
