@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hermes_core.config.environment import Environment
 from hermes_core.config.paths import get_hermes_home
+from hermes_core.config.redact import redact
 from hermes_core.config.settings import Config, ConfigFile
 from hermes_core.errors import HermesError, PluginError, near
 from hermes_core.plugins.activation import find_plugins
@@ -287,7 +288,7 @@ class Host:
         """Show a line to the operator, once."""
         if line not in self._said:
             self._said.add(line)
-            self._say_line(line)
+            self._say_line(redact(line))
 
     def offered_more(self, context: PluginContext) -> None:
         """A plugin has registered something more."""

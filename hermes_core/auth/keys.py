@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import PLACEHOLDERS, register_secret
@@ -19,17 +18,30 @@ if TYPE_CHECKING:
 _MINIMUM_LENGTH = 4
 
 
-@dataclass(frozen=True)
 class Credential:
-    """A key and where it was found; the key is in no repr.
+    """A key and where it was found.
+
+    No dataclass and no tuple: what takes those apart, such as ``asdict``, would bring the key to light.
 
     Example:
         >>> Credential(value="k-123456", source="env:ACME_API_KEY")
         Credential(source='env:ACME_API_KEY')
     """
 
-    value: str = field(repr=False)
-    source: str
+    __slots__ = ("source", "value")
+
+    def __init__(self, value: str, source: str) -> None:
+        self.value = value
+        self.source = source
+
+    def __repr__(self) -> str:
+        return f"Credential(source={self.source!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Credential) and (self.value, self.source) == (other.value, other.source)
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.source))
 
 
 NO_CREDENTIAL = Credential(value="", source="none")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from logging.handlers import RotatingFileHandler
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hermes_core.config.logfile import LogFile
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.redact import RedactingFormatter
 from hermes_core.host import Host
@@ -30,24 +30,7 @@ def send_warnings_to(home: Path) -> None:
         return
     shown = logging.StreamHandler()
     shown.setFormatter(RedactingFormatter("warning: %(message)s"))
-    kept = _ErrorLog(home)
-    kept.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    kept = LogFile(home / "logs" / "errors.log", max_bytes=ERROR_LOG_BYTES, backups=ERROR_LOG_BACKUPS)
     for handler in (shown, kept):
         handler.setLevel(logging.WARNING)
         logger.addHandler(handler)
-
-
-class _ErrorLog(RotatingFileHandler):
-    """Made at the first warning; a home that cannot be written is no reason to fail."""
-
-    def __init__(self, home: Path) -> None:
-        path = home / "logs" / "errors.log"
-        super().__init__(path, maxBytes=ERROR_LOG_BYTES, backupCount=ERROR_LOG_BACKUPS, encoding="utf-8", delay=True)
-        self._folder = path.parent
-
-    def _open(self) -> Any:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return super()._open()
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """The warning was shown; that has to do."""

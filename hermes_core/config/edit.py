@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.config.settings import read_yaml
+from hermes_core.config.settings import read_yaml, yaml_problem
 from hermes_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def edit_config(path: Path, change: Callable[[Any], None]) -> None:
     from filelock import FileLock, Timeout
     from ruamel.yaml.error import YAMLError
 
+    broken = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
@@ -42,16 +43,15 @@ def edit_config(path: Path, change: Callable[[Any], None]) -> None:
             if after != before:
                 replace_file(path, after.encode("utf-8"))
     except YAMLError as error:
-        message = f"cannot change {path}: {' '.join(str(error).split())[:200]}"
-        raise ConfigError(
-            message, path=path, hint="mend the file, or change it by hand; nothing was written"
-        ) from error
+        broken = f"cannot change {path}{yaml_problem(error, '')}"
     except Timeout as error:
         message = f"cannot write {path}: another program has held its lock for {LOCK_SECONDS:g} s"
         raise ConfigError(message, path=path, hint=f"end it, or remove {path}.lock") from error
     except OSError as error:
         message = f"cannot write {path}: {error.strerror or type(error).__name__}"
         raise ConfigError(message, path=path, hint="make the file and its folder writable") from error
+    if broken:  # raised here, so that the error does not lead to the parser's, which quotes the file
+        raise ConfigError(broken, path=path, hint="mend the file, or change it by hand; nothing was written")
 
 
 def _read_text(path: Path) -> str:

@@ -7,7 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from hermes_core.config.redact import register_secret
+from hermes_core.config.redact import register_address, register_secrets_in
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 log = logging.getLogger(__name__)
-
-SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""Variables that end so hold secrets."""
 
 Stamp = tuple[int, int, int] | None
 
@@ -62,7 +59,10 @@ class Environment:
 
     def credential(self, name: str) -> str:
         """A secret: ``.env`` first, so a key changed on disk counts at once, then the process; else ``""``."""
-        return (self.file_values().get(name) or self.variables.get(name, "")).strip()
+        value = (self.file_values().get(name) or self.variables.get(name, "")).strip()
+        if "://" in value:
+            register_address(value)
+        return value
 
     def get(self, name: str, default: str = "") -> str:
         """A setting: the process first, then ``.env``."""
@@ -89,7 +89,5 @@ class Environment:
             return {}
         read = dotenv_values(stream=io.StringIO(text), interpolate=False)
         values = {name: value for name, value in read.items() if value is not None}
-        for name, value in values.items():
-            if name.upper().endswith(SECRET_ENDINGS):
-                register_secret(value.strip())
+        register_secrets_in({name.upper(): value for name, value in values.items()})
         return values

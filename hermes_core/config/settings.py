@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import Environment, Stamp, stamp
-from hermes_core.config.redact import register_secret
+from hermes_core.config.redact import register_secrets_in
 from hermes_core.errors import ConfigError, describe
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ log = logging.getLogger(__name__)
 Tree = dict[str, Any]
 MAX_VALUES = 200_000
 MAX_DEPTH = 100
-_SECRET_KEYS = frozenset({"api_key", "apikey", "api", "token", "password", "secret", "access_token", "refresh_token"})
-_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
-_SECRET_MAPPINGS = frozenset({"default_headers", "extra_headers"})
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_QUOTED = re.compile(r"""(?<=\s)(["'])(?!<)[^"']{2,}\1""")
 _MODEL_NAMES = ("default", "model", "name")
 _MODEL_ALIASES = {
     "provider": "provider",
@@ -142,13 +140,16 @@ def read_yaml(path: Path) -> Tree:
         ConfigError: It cannot be read, is no YAML, or is no mapping; names the line.
         FileNotFoundError: There is no such file.
     """
+    broken, hint, text, tree = "", "mend the file; nothing in it was changed", "", None
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise
-    except (OSError, ValueError) as error:
-        message = f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
-        raise ConfigError(message, path=path, hint="make the file readable UTF-8; nothing in it was changed") from error
+    except OSError as error:
+        message = f"cannot read {path}: {error.strerror}"
+        raise ConfigError(message, path=path, hint="make the file readable; nothing in it was changed") from error
+    except ValueError:
+        broken, hint = f"cannot read {path}: it is not UTF-8 text", "make the file UTF-8; nothing in it was changed"
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -156,22 +157,28 @@ def read_yaml(path: Path) -> Tree:
         tree = yaml.load(text, loader)  # noqa: S506 - both loaders are the safe ones
         _check_size(tree, MAX_VALUES)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        at = getattr(error, "position", None)
-        line = mark.line if mark else text.count("\n", 0, at) if isinstance(at, int) else None
-        place = "" if line is None else f", line {line + 1}"
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML"
-        message = f"cannot read {path}{place}: {problem}"
-        raise ConfigError(message, path=path, hint="mend the file; nothing in it was changed") from error
+        broken = f"cannot read {path}{yaml_problem(error, text)}"
     except (ValueError, RecursionError) as error:
-        message = f"cannot read {path}: {describe(error)}"
-        raise ConfigError(message, path=path, hint="mend the file; nothing in it was changed") from error
+        broken = f"cannot read {path}: {describe(error)}"
+    if broken:  # raised here, so that the error does not lead to the parser's, which may hold a secret of the file's
+        raise ConfigError(broken, path=path, hint=hint)
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         message = f"cannot use {path}: it must hold a mapping, not a {type(tree).__name__}"
         raise ConfigError(message, path=path, hint="write `key: value` lines")
+    register_secrets_in(tree)
     return tree
+
+
+def yaml_problem(error: Exception, text: str) -> str:
+    """Where in ``text`` a YAML parser failed, and why, without what it quotes of a value."""
+    mark = getattr(error, "problem_mark", None)
+    at = getattr(error, "position", None)
+    line = mark.line if mark else text.count("\n", 0, at) if isinstance(at, int) else None
+    place = "" if line is None else f", line {line + 1}"
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML"
+    return f"{place}: {_QUOTED.sub('…', problem.splitlines()[0])}"
 
 
 class ConfigFile:
@@ -221,6 +228,7 @@ class ConfigFile:
 
     def _remember(self, name: str) -> str:
         value = self._references[name] = self._look_up(name)
+        register_secrets_in({name.upper(): value})
         return value
 
     def _read(self) -> Config:
@@ -238,7 +246,7 @@ class ConfigFile:
         tree: Tree = {}
         for layer in ("user", "overlay", "managed"):
             tree = merge(tree, expand(heal(self._layers[layer]), self._remember))
-        _register_secrets(tree)
+        register_secrets_in(tree)
         return Config(tree=tree, error=error)
 
     def _report(self, error: ConfigError) -> None:
@@ -265,23 +273,3 @@ def _check_size(node: Any, left: int, depth: int = 0) -> int:
     for child in children:
         left = _check_size(child, left - 1, depth + 1)
     return left
-
-
-def _register_secrets(node: Any) -> None:
-    """Have what looks like a secret redacted from now on, wherever it turns up."""
-    if isinstance(node, list):
-        for item in node:
-            _register_secrets(item)
-    if not isinstance(node, Mapping):
-        return
-    for key, value in node.items():
-        word = str(key).lower()
-        if isinstance(value, str) and word in _SECRET_KEYS and "://" not in value:
-            register_secret(value.strip())
-        elif isinstance(value, Mapping) and word in _SECRET_MAPPINGS:
-            for name, item in value.items():
-                if any(part in str(name).lower() for part in _SECRET_HEADERS):
-                    register_secret(str(item).strip())
-                    register_secret(str(item).rpartition(" ")[2].strip())  # behind "Bearer"
-        else:
-            _register_secrets(value)

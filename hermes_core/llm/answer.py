@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.config.redact import redact
+from hermes_core.config.redact import redact, redact_answer
 from hermes_core.errors import ResponseFormatError
 from hermes_core.llm.json_text import NotJsonError, parse_whole
 from hermes_core.llm.reasoning import split_reasoning
@@ -29,17 +29,18 @@ def read_body(response: HttpResponse) -> Any:
     Raises:
         ResponseFormatError: It is neither.
     """
+    body = redact_answer(response.body)
     try:
-        return json.loads(response.body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         pass  # raised below, so that the error does not lead to the decoder's, which holds the body
     kind = response.headers.get("content-type", "no content type")
-    if "event-stream" in kind.lower() or response.body.lstrip().startswith((b"data:", b"event:", b":")):
+    if "event-stream" in kind.lower() or body.lstrip().startswith((b"data:", b"event:", b":")):
         try:
-            return [*_events(response.body)]
+            return [*_events(body)]
         except (ValueError, RecursionError):
             pass
-    shown = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))[:120].strip()
+    shown = redact(body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))[:120].strip()
     if not shown:
         raise ResponseFormatError(f"the provider's answer is empty ({redact(kind)})")
     hint = "base_url may lead to a web page; many end in /v1" if shown.startswith("<") else ""

@@ -5,26 +5,30 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hermes_core.config.environment import stamp
-from hermes_core.config.redact import RedactingFormatter, redact
+from hermes_core.config.logfile import FORM, LogFile
+from hermes_core.config.redact import one_line, redact
+from hermes_core.config.scrub import scrub
+from hermes_core.errors import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from hermes_core.llm.flow import Attempt
 
 log = logging.getLogger("agent.plugin_llm")
 log.setLevel(logging.INFO)
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+MAX_BYTES = 5 * 2**20
+BACKUPS = 3
+_PLAIN = logging.Formatter(FORM)
 _NEEDS_QUOTES = re.compile(r'[\s="]')
 _LIMIT = 200
 
@@ -55,112 +59,93 @@ class AuditLine:
         return round((time.monotonic() - self.started) * 1000)
 
     def __str__(self) -> str:
-        fields: dict[str, Any] = {
-            "plugin": self.plugin,
-            "provider": self.provider,
-            "model": self.model,
-            "purpose": self.purpose,
-            **({"content_type": self.content_type} if self.content_type else {}),
-            "tokens": self.tokens,
-            "agent": self.agent,
-            "profile": self.profile,
-            "input": self.input,
-            "output": self.output,
-            "cost": "" if self.cost is None else f"{self.cost:.6f}",
-            "ms": self.milliseconds,
-            "attempts": len(self.attempts),
-            "fallback": int(len({(attempt.provider, attempt.model) for attempt in self.attempts}) > 1),
-            "status": self.status,
-        }
-        return " ".join((f"plugin_llm.{self.event}", *(f"{key}={_shown(value)}" for key, value in fields.items())))
+        texts = [str(text) for text in (self.plugin, self.provider, self.model, self.purpose, self.agent, self.profile)]
+        joined = "\n".join(texts)
+        if redact(joined) != joined:  # asked once, as there hardly ever is a secret in one of them
+            texts = [*map(redact, texts)]
+        plugin, provider, model, purpose, agent, profile = map(_shown, texts)
+        content_type = f" content_type={self.content_type}" if self.content_type else ""
+        cost = "" if self.cost is None else f"{self.cost:.6f}"
+        fallback = int(len({(attempt.provider, attempt.model) for attempt in self.attempts}) > 1)
+        return (
+            f"plugin_llm.{self.event} plugin={plugin} provider={provider} model={model} purpose={purpose}{content_type}"
+            f" tokens={self.tokens} agent={agent} profile={profile} input={self.input} output={self.output}"
+            f" cost={cost} ms={self.milliseconds} attempts={len(self.attempts)} fallback={fallback}"
+            f" status={_shown(self.status)}"
+        )
 
 
 @contextmanager
 def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
-    """Write the line when the call is over, however it ends."""
+    """Write the line when the call is over, however it ends; an error goes on its way without secrets."""
+    file, _ = _attached.get(str(home)) or (HomeLog(home), 0)
     try:
         yield line
     except BaseException as error:
         line.status = f"error:{type(error).__name__}"
-        line.tokens = 0 if not hasattr(error, "result") else line.tokens
+        scrub(error)
         raise
     finally:
-        log.info("%s", str(line), extra={"hermes_home": str(home)})
+        _write(str(line), file)
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, int):
-        return str(value)
-    text = redact(str(value)).encode("utf-8", "backslashreplace").decode("utf-8")
-    text = _CONTROL.sub(" ", text)[:_LIMIT]
+def _write(text: str, file: HomeLog) -> None:
+    """Log it for whoever listens; the home's own log gets it whatever levels, filters and switches say.
+
+    The call itself writes, in an event loop too: that takes about 10 µs, and handing it to a thread would take the loop
+    20. So the line is there when the call returns, and a process that is killed loses none.
+    """
+    extra = {"hermes_home": file.home, "hermes_redacted": True}
+    record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra=extra)
+    file.handle(record)
+    if log.isEnabledFor(logging.INFO):
+        log.handle(record)
+    if _attached.get(file.home, (None, 0))[0] is not file:  # its host was closed while the call was under way
+        file.close()
+
+
+def _shown(text: str) -> str:
+    """A value as it stands in the line: bounded, without control characters, quoted where it might be misread."""
+    if not text.isprintable():
+        text = one_line(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    text = text[:_LIMIT]
     return '"' + text.replace('"', "'") + '"' if _NEEDS_QUOTES.search(text) else text
 
 
-class HomeLog(RotatingFileHandler):
-    """The ``agent.log`` of one home; takes only records stamped with that home.
+class HomeLog(LogFile):
+    """The ``agent.log`` of one home; takes each record that is stamped with that home, once.
 
-    A home that cannot be written is reported once, and the calls go on.
+    A home that cannot be written is reported, and the calls go on.
     """
 
-    def __init__(self, home: Path, *, max_bytes: int, backups: int) -> None:
-        super().__init__(
-            home / "logs" / "agent.log",
-            maxBytes=max_bytes,
-            backupCount=backups,
-            encoding="utf-8",
-            errors="backslashreplace",
-            delay=True,
-        )
+    def __init__(self, home: Path, *, max_bytes: int = MAX_BYTES, backups: int = BACKUPS) -> None:
+        super().__init__(home / "logs" / "agent.log", max_bytes=max_bytes, backups=backups)
         self.home = str(home)
-        self.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        self._reported = False
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is this home's."""
-        return getattr(record, "hermes_home", None) == self.home
+        """Whether the record is this home's, and new."""
+        return getattr(record, "hermes_home", None) == self.home and not hasattr(record, "hermes_written")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it, to a new file when somebody has moved the old one away."""
-        if self.stream is not None and not self._is_in_place():
-            self.stream.close()
-            self.stream = None
+        """Write it."""
+        record.hermes_written = True
         super().emit(record)
 
-    def _is_in_place(self) -> bool:
-        now = stamp(self.baseFilename)
-        return now is not None and self.stream is not None and now[0] == os.fstat(self.stream.fileno()).st_ino
-
-    def _open(self) -> Any:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
-        return super()._open()
+    def format(self, record: logging.LogRecord) -> str:
+        """Its line; one of ours holds no secret any more."""
+        return _PLAIN.format(record) if hasattr(record, "hermes_redacted") else super().format(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own signature
-        """Say so, once."""
-        if self._reported:
-            return
-        self._reported = True
-        logging.getLogger(__name__).warning("cannot write the audit log path=%s", self.baseFilename)
+        """Say so."""
+        error = describe(sys.exception() or OSError())
+        logging.getLogger(__name__).warning("cannot write the audit log path=%s error=%s", self.baseFilename, error)
 
 
 _attached: dict[str, tuple[HomeLog, int]] = {}
 _lock = threading.Lock()
 
 
-_left_alone: list[object] = []
-
-
-def _begin_anew() -> None:
-    """In a forked child, leave the parent's stream alone: another thread may have held its lock."""
-    for handler, _ in _attached.values():
-        _left_alone.append(handler.stream)  # not even closed: closing it would wait for that lock
-        handler.stream = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
-
-
-def attach(home: Path, *, max_bytes: int = 5 * 2**20, backups: int = 3) -> None:
+def attach(home: Path, *, max_bytes: int = MAX_BYTES, backups: int = BACKUPS) -> None:
     """Have a home's calls written to its log; hosts of one home share the handler."""
     with _lock:
         handler, users = _attached.get(str(home), (None, 0))
@@ -179,3 +164,13 @@ def detach(home: Path) -> None:
         else:
             log.removeHandler(handler)
             handler.close()
+
+
+def _renew_lock() -> None:
+    """In a forked child, the thread that held the lock is not there to release it."""
+    global _lock  # noqa: PLW0603 - one a process
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.config.redact import redact, register_secret
+from hermes_core.config.redact import redact, register_address
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
 from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.wire import HttpRequest, HttpResponse
@@ -207,10 +207,10 @@ def _proxy(written: str) -> tuple[str, tuple[str, str] | None]:
     """
     from urllib.parse import unquote, urlsplit
 
-    parts = urlsplit(written if "://" in written else f"http://{written}")
+    address = written if "://" in written else f"http://{written}"
+    register_address(address)
+    parts = urlsplit(address)
     scheme = {"socks": "socks5", "socks5h": "socks5"}.get(parts.scheme, parts.scheme)
-    if parts.password:
-        register_secret(unquote(parts.password))
     if scheme not in ("http", "https", "socks5") or not parts.hostname:
         message = f"the proxy's address must start with http://, https:// or socks5://, not {parts.scheme}://"
         raise ValueError(message)

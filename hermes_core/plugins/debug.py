@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from hermes_core.config.redact import RedactingFormatter
+from hermes_core.config.redact import RedactingFormatter, redact, redact_record
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
@@ -16,12 +16,20 @@ SWITCHES = {
 }
 """Variable → the logger it opens, and how its records look on standard error."""
 
+OF_LIBRARIES = ("httpx", *(f"httpcore.{name}" for name in ("connection", "http11", "http2", "proxy", "socks")))
+"""Loggers of the libraries below model calls, which name addresses with their query and a server's headers."""
+
 log = logging.getLogger(__name__)
 trace = logging.getLogger("hermes_core.hooks")
 
 
 def open_logs(environment: Environment) -> None:
-    """Show on standard error, tracebacks included, what the switches ask for; once a process."""
+    """Show on standard error, tracebacks included, what the switches ask for; once a process.
+
+    What libraries log goes where the program has it go, but without any secret.
+    """
+    for name in OF_LIBRARIES:
+        logging.getLogger(name).addFilter(redact_record)
     for variable, (name, form) in SWITCHES.items():
         logger = logging.getLogger(name)
         if environment.flag(variable) and not any(handler.name == variable for handler in logger.handlers):
@@ -38,7 +46,7 @@ _warned: set[str] = set()
 
 def warn_once(message: str, *values: object) -> None:
     """Log a warning, once a process."""
-    text = message % values
+    text = redact(message % values)
     if text not in _warned:
         _warned.add(text)
         log.warning("%s", text)

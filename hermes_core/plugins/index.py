@@ -7,6 +7,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hermes_core.config.redact import redact
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
@@ -72,7 +74,11 @@ class Index:
         return key in self._held.get(kind, ())
 
     def remember(self, kind: str, key: str, stamps: Sequence[Stamp], value: Any) -> None:
-        """Keep ``value``, any JSON but null, for as long as the stamps stay the same."""
+        """Keep ``value``, any JSON but null, for as long as the stamps stay the same; one with a secret is not kept."""
+        text = json.dumps(value)
+        if redact(text) != text:
+            self.forget(kind, key)
+            return
         held = [_flat(stamps), value]
         self._held.setdefault(kind, {})[key] = held
         self._changed.setdefault(kind, {})[key] = held

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from hermes_core.config.redact import redact
+from hermes_core.config.scrub import scrub
 from hermes_core.errors import HermesError, PluginContractError, describe
 from hermes_core.plugins.adapters import take_up
 from hermes_core.plugins.context import HostServices, PluginContext
@@ -119,9 +120,7 @@ class PluginRegistry:
         with self.lock:
             if plugin.state == "loaded":
                 return True
-            if not plugin.is_untried or plugin in self._loading:
-                return False
-            if plugin.manifest.profiles and plugin.is_data:
+            if not plugin.is_untried or plugin in self._loading or (plugin.manifest.profiles and plugin.is_data):
                 return False
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
@@ -167,14 +166,8 @@ class PluginRegistry:
                 if plugin is None:
                     continue
                 band = TRYFIRST if impl.tryfirst else TRYLAST if impl.trylast else PLAIN
-                found.append(
-                    Implementation(
-                        plugin=plugin,
-                        position=call_position(plugin.rank, band),
-                        argnames=(*impl.argnames, *impl.kwargnames),
-                        function=impl.function,
-                    )
-                )
+                arguments = (*impl.argnames, *impl.kwargnames)
+                found.append(Implementation(plugin, call_position(plugin.rank, band), arguments, impl.function))
             found.sort(key=lambda impl: impl.position)
             self._calls[hook] = found
         return found
@@ -370,14 +363,17 @@ class PluginRegistry:
     def _failed(self, plugin: Plugin, error: BaseException, seconds: float) -> None:
         after = f" after {seconds:.0f} s" if seconds > SLOW_SECONDS else ""
         plugin.state, plugin.reason, plugin.may_retry = "failed", redact(describe(error)) + after, False
-        plugin.remedy = (isinstance(error, HermesError) and error.hint) or f"hermes plugins disable {plugin.key}"
+        plugin.remedy = (
+            isinstance(error, HermesError) and redact(error.hint)
+        ) or f"hermes plugins disable {plugin.key}"
         self.index.remember("failures", plugin.identity, plugin.code_stamps(), [plugin.reason, plugin.remedy])
         self.index.save()
         warn_once("plugin failed to load plugin=%s source=%s error=%s", plugin.key, plugin.source, plugin.reason)
+        scrub(error)
         log.debug("plugin failed to load plugin=%s", plugin.key, exc_info=error)
 
     def _winner(self, key: str) -> Plugin | None:
-        return next((plugin for plugin in reversed(self.plugins) if plugin.key == key and plugin.is_active), None)
+        return next((row for row in reversed(self.plugins) if row.key == key and row.is_active), None)
 
     def _shadowed_by(self, plugin: Plugin) -> Plugin | None:
         """The plugin of the same key that takes its place; providers compete by profile name instead."""

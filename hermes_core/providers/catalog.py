@@ -8,6 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_core.config.redact import redact, register_secrets_in
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
@@ -96,6 +97,7 @@ _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
 _TUPLES = ("aliases", "env_vars")
+_MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 
 class ProviderCatalog:
@@ -215,6 +217,7 @@ class ProviderCatalog:
         """What each plugin claims, if anything; the same object as before while that is only told."""
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
+            register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
             claims = offered.setdefault(impl.plugin, [])
             claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
             claims.insert(0, claim)  # the last registered wins
@@ -271,7 +274,7 @@ class ProviderCatalog:
             try:
                 profile = self._build(claim, claims[number + 1 :])
             except Exception as error:  # noqa: BLE001 - plugin boundary: the next claim gets the name back
-                claim.plugin.state, claim.plugin.reason = "failed", f"profile {claim.name!r}: {describe(error)}"
+                claim.plugin.state, claim.plugin.reason = "failed", redact(f"profile {claim.name!r}: {describe(error)}")
                 claim.plugin.remedy = getattr(error, "hint", "") or f"hermes plugins disable {claim.plugin.key}"
                 self._registry.changed()
                 continue

@@ -1,5 +1,7 @@
 """Finding the key for one request, and never sending it to another host."""
 
+import dataclasses
+import json
 import pickle
 import re
 
@@ -240,6 +242,10 @@ def test_a_credential_hides_its_value_r20_03():
     credential = Credential("hunter22", "env:A")
     shown = f"{credential} {credential!r} {[credential]} { {'c': credential} }"
     assert ("hunter22" in shown, "env:A" in shown) == (False, True)
+    assert "hunter22" not in json.dumps({"c": credential}, default=str)
+    for takes_apart in (dataclasses.asdict, vars, list, json.dumps):
+        with pytest.raises(TypeError):
+            takes_apart(credential)
 
 
 def test_a_credential_that_was_found_is_redacted_from_then_on(env):

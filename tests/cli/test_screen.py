@@ -51,6 +51,15 @@ def test_a_terminal_gets_a_table(home):
     assert {line.index("https:") for line in lines if "https:" in line} == {head.index("base_url")}
 
 
+def test_a_table_shows_words_in_brackets(home):
+    """What a cell holds is shown as it is, such as the mark in the place of a key."""
+    profile = {"base_url": "https://ann:sk-live-0123456789abcdef@acme.test/[v1]/:cat:"}
+    home.plugin("acme", name="acme", profile=profile)
+    assert "https://ann:[configured]@acme.test/[v1]/:cat:" in without_escapes(
+        on_a_terminal("providers", "list", columns=250)
+    )
+
+
 @pytest.mark.parametrize("columns", [200, 80])
 def test_a_table_never_cuts_what_one_would_type(home, columns):
     """However narrow the window, the first column stands whole: it is what the next command needs."""

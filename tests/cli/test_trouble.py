@@ -69,6 +69,44 @@ def test_no_header_value_of_a_profile_is_shown(hermes, home):
         assert SECRET not in done.out
 
 
+@pytest.mark.parametrize("words", [["providers", "show", "acme"], ["providers", "list"]], ids=" ".join)
+def test_a_list_shows_no_part_of_a_key_r20_07(hermes, home, words):
+    """Where a list would have to show a secret, it says that one is configured."""
+    address = "https://ann:{0}@acme.test/v1?key={0}&x=1"
+    home.plugin("acme", name="acme", profile={"base_url": address.format(SECRET)})
+    shown = address.format("[configured]")
+    assert shown in hermes(*words).out
+    found = hermes(*words, "--json").json
+    assert shown in {row["base_url"] for row in (found if isinstance(found, list) else [found])}
+
+
+def test_an_answer_is_printed_as_it_is_but_for_keys_of_this_home(shell, home, provider):
+    """What a model says may hold examples of keys; only those that this home has read are left out."""
+    home.config({"model": {**provider.config["model"], "api_key": SECRET}})
+    example = "curl -H 'Authorization: Bearer abc123def456' https://ann:pass1word@acme.test?key=abcdef123456"
+    for flags in ([], ["--json"]):
+        provider.queue(f"{example} {SECRET}")
+        done = shell("llm", "ping", *flags)
+        assert f"{example} [redacted]" in (done.json["text"] if flags else done.out)
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        pytest.param("password: *{secret}\n", "list", id="a password that begins like an alias"),
+        pytest.param("password: !{secret} x\n", "list", id="a password that begins like a tag"),
+        pytest.param("api_key: {secret}\napi_key: b\n", "enable", id="a key that is there twice"),
+        pytest.param("api_key: {secret}\n\tb: 1\n", "enable", id="a mistake below a key"),
+    ],
+)
+def test_a_broken_configuration_is_not_quoted(shell, home, text, action):
+    """The error about a file that cannot be read names the line and quotes nothing of it."""
+    home.write("config.yaml", text.format(secret="zebrafish"))
+    done = shell("plugins", action, *(["tldr"] if action == "enable" else []))
+    assert "line " in done.err
+    assert "zebrafish" not in done.out + done.err
+
+
 def test_no_error_shows_a_key(shell, home, provider):
     """A provider that quotes the key back does not bring it to the screen, nor into a log."""
     home.config({"model": {**provider.config["model"], "api_key": SECRET}})

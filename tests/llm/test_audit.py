@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import re
 import shutil
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -123,7 +125,26 @@ def test_a_breach_of_the_schema_leaves_a_line_with_its_tokens(way, lane):
     with pytest.raises(StructuredOutputError):
         way.structured(lane.llm(), json_schema={"type": "object"})
     (line,) = lane.log()
-    assert (line["tokens"], line["status"]) == ("6", "error:StructuredOutputError")
+    assert [line[name] for name in ("tokens", "input", "output", "content_type", "status")] == [
+        "6", "5", "1", "text", "error:StructuredOutputError",
+    ]  # fmt: skip
+
+
+def test_a_cancelled_call_leaves_a_line(lane, raw_server):
+    """A call whose task is cancelled leaves its one line."""
+    arrived, go_on = threading.Event(), threading.Event()
+    server = raw_server(lambda _connection: (arrived.set(), go_on.wait(30)))
+    llm = lane.bare_host(server.config).llm("p")
+
+    async def main() -> None:
+        task = asyncio.create_task(llm.acomplete(MESSAGES, timeout=30, purpose="why"))
+        await asyncio.to_thread(arrived.wait, 30)
+        task.cancel()
+        await asyncio.wait([task])
+
+    asyncio.run(main())
+    go_on.set()
+    assert [(line["purpose"], line["status"]) for line in lane.log()] == [("why", "error:CancelledError")]
 
 
 @pytest.mark.parametrize(
@@ -290,6 +311,63 @@ def test_loading_a_host_begins_no_log(lane):
     """A home gets its log with the first call, not before."""
     lane.host()
     assert not (lane.home / "logs").exists()
+
+
+SWITCHES = {
+    "all-logging-switched-off": "logging.disable(logging.CRITICAL)",
+    "loggers-disabled-by-a-configuration": "logging.config.dictConfig({'version': 1})",
+    "logger-configured": "logging.config.dictConfig({'version': 1, 'loggers': {log.name: {'level': 'ERROR'}}})",
+    "level-raised": "log.setLevel(logging.CRITICAL)",
+    "filter": "log.addFilter(lambda record: False)",
+    "handler-taken-away": "log.handlers.clear()",
+    "handlers-closed": "logging.shutdown()",
+}
+
+
+@pytest.mark.parametrize("switch", SWITCHES.values(), ids=SWITCHES)
+def test_nothing_in_a_programs_logging_hides_the_record(lane, script, switch):
+    """Whatever a program that embeds the host does to logging, each call is in the home's record, once."""
+    text = f"""
+        import logging, logging.config, sys
+        from hermes_core import Host
+        log = logging.getLogger("agent.plugin_llm")
+        config = {{"model": {{"provider": "custom", "base_url": sys.argv[2], "default": "m"}}}}
+        with Host.load(sys.argv[1], config=config) as host:
+            for purpose in ("before", "after"):
+                host.llm("p").complete([{{"role": "user", "content": "ping"}}], purpose=purpose)
+                {switch}
+    """
+    script(text, lane.home, lane.server.base_url)
+    assert [line["purpose"] for line in lane.log()] == ["before", "after"]
+
+
+def test_other_handlers_get_the_same_line(call, lane, caplog):
+    """A program's own handlers see each call once, as the record has it."""
+    call(lane.llm(), purpose="why")
+    (record,) = [record for record in caplog.records if record.name == LOGGER.name]
+    assert (record.levelname, record.hermes_home) == ("INFO", str(lane.home))
+    assert lane.log_text().endswith(f"INFO agent.plugin_llm: {record.getMessage()}\n")
+
+
+def test_a_call_under_way_at_close_is_recorded(lane, raw_server):
+    """A call that ends after its host was closed leaves its line, and no file open."""
+    arrived, go_on = threading.Event(), threading.Event()
+
+    def answer() -> str:
+        arrived.set()
+        go_on.wait(30)
+        return "pong"
+
+    host = lane.bare_host(raw_server.answering(answer).config)
+    thread = threading.Thread(target=host.llm("p").complete, args=(MESSAGES,), kwargs={"purpose": "late"})
+    thread.start()
+    arrived.wait(30)
+    file = LOGGER.handlers[-1]
+    host.close()
+    go_on.set()
+    thread.join()
+    assert [(line["purpose"], line["status"]) for line in lane.log()] == [("late", "ok")]
+    assert file._file == -1
 
 
 @pytest.mark.parametrize("level", ["WARNING", "ERROR", "CRITICAL"])

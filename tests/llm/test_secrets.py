@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import logging
+import runpy
+from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -36,29 +37,7 @@ def secret() -> str:
     return f"sk-{uuid4().hex}/{uuid4().hex}"
 
 
-def everything_in(value: object, seen: set | None = None) -> str:
-    """All the text that can be reached from a value: its repr, its text, its parts, its causes."""
-    seen = set() if seen is None else seen
-    if id(value) in seen:
-        return ""
-    seen.add(id(value))
-    if isinstance(value, (str, int, float, bool, type(None), type)):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    parts = [repr(value), str(value), f"{value}"]
-    below: list[object] = []
-    if isinstance(value, dict):
-        below += [*value.keys(), *value.values()]
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        below += value
-    if dataclasses.is_dataclass(value):
-        below.append(dataclasses.asdict(value))
-    if isinstance(value, BaseException):
-        below += [value.args, value.__cause__, value.__context__, getattr(value, "__notes__", ())]
-        below += [getattr(value, name, None) for name in ("object", "request", "response", "doc", "filename")]
-    below += vars(value).values() if hasattr(value, "__dict__") else ()
-    return " ".join([*parts, *(everything_in(part, seen) for part in below)])
+everything_in = runpy.run_path(str(Path(__file__).with_name("leaks.py")))["everything_in"]
 
 
 def in_env_file(lane, _monkeypatch, secret):
@@ -184,7 +163,11 @@ def test_a_key_that_fits_no_header_shows_no_secret_r19_11(way, lane, nothing_sho
     nothing_shows(caught.value)
 
 
-@pytest.mark.parametrize("ending", [f"?key={secret}", f"/{secret}/v1?x=1"], ids=["in-the-query-r20_01", "in-the-path"])
+@pytest.mark.parametrize(
+    "ending",
+    [f"?key={QUOTED}", f"?key={KEY}&x=1", f"/{KEY}/v1?x=1"],
+    ids=["quoted-r20_01", "in-the-query-r20_01", "in-the-path"],
+)
 def test_a_key_in_the_address_shows_no_secret_r20_01(way, lane, nothing_shows, ending, secret):
     """A key that the operator wrote into the address is in no error that a provider makes of that address."""
     ending = filled(ending, secret)
@@ -207,6 +190,14 @@ def test_a_key_that_a_profile_opened_shows_no_secret(way, lane, nothing_shows, s
     with pytest.raises(HermesError) as caught:
         way.complete(host.llm("p"))
     nothing_shows(caught.value)
+
+
+def test_a_line_for_the_operator_shows_no_secret(lane, secret):
+    """What a provider's profile has the host say is said without keys."""
+    said = []
+    host = lane.bare_host({"model": {"api_key": secret}}, say=said.append)
+    host.endpoint_host(host.config(), "acme").say(f"starting with {secret}")
+    assert said == [f"starting with {REDACTED}"]
 
 
 def test_a_refused_override_shows_no_secret(way, lane, nothing_shows, secret):

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from hermes_core.config.redact import register_secret
 from hermes_core.plugins.index import Index
 
 ONE, OTHER = [(1, 2, 3)], [(1, 2, 4)]
@@ -34,6 +35,24 @@ def test_nothing_is_written_before_it_is_saved(path):
     before = path.stat().st_ino
     index.save()
     assert (unsaved, path.stat().st_ino) == (False, before)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"default_headers": {"X-Api-Key": "index-secret-1/2"}},
+        {"description": "log in with Authorization: Bearer abc123def456"},
+    ],
+    ids=["a secret that was read", "what looks like one"],
+)
+def test_what_holds_a_secret_is_not_kept(path, value):
+    """A secret stays in the file its owner put it in: what was remembered before is forgotten instead."""
+    register_secret("index-secret-1/2")
+    index = Index(path)
+    index.remember("kind", "key", ONE, {"a": 1})
+    index.remember("kind", "key", OTHER, value)
+    index.save()
+    assert (index.knows("kind", "key"), Index(path).knows("kind", "key")) == (False, False)
 
 
 def test_what_is_forgotten_is_gone(path):
