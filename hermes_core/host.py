@@ -168,12 +168,18 @@ class Host:
         """Every plugin there is now, as far as it may load."""
         return find_plugins(self.home, self.environment, self._config_file, self._index)
 
-    @cached_property
+    @property
     def providers(self) -> ProviderCatalog:
-        """The providers: ``get(name)``, iteration over rows, ``explain(name)``."""
+        """The providers: ``get(name)``, iteration over rows, ``explain(name)``; those of the configuration too."""
+        self.config()
+        return self._catalog
+
+    @cached_property
+    def _catalog(self) -> ProviderCatalog:
         from hermes_core.providers.catalog import ProviderCatalog
 
-        return ProviderCatalog(self._registry)
+        file = self._config_file
+        return ProviderCatalog(self._registry, lambda: file.last.providers, str(file.path))
 
     @property
     def commands(self) -> dict[str, Command]:

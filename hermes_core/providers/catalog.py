@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
-from hermes_core.plugins.manifest import PROFILES
+from hermes_core.plugins.debug import warn_once
+from hermes_core.plugins.manifest import PROFILES, Manifest
 from hermes_core.plugins.order import PLAIN, call_position
+from hermes_core.plugins.plugin import Plugin
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from hermes_core.plugins.plugin import Plugin
+    from hermes_core.config.providers import ProviderEntry
     from hermes_core.plugins.registry import PluginRegistry
 
 
@@ -70,6 +72,9 @@ class Verdict(NamedTuple):
     remedy: str = ""
 
 
+FIRST = -1
+"""Before every band of call order."""
+
 _ROW_FIELDS = dict.fromkeys(name for name in ProviderRow._fields if name not in ("plugin", "tier"))
 _TUPLES = ("aliases", "env_vars")
 
@@ -78,11 +83,26 @@ class ProviderCatalog:
     """The providers of one host.
 
     Looking up a declared provider imports its plugin alone. Plugins that do not declare what they
-    offer are imported once, at the first lookup: any of them might claim the name.
+    offer are imported once, at the first lookup: any of them might claim the name. What the operator
+    wrote into the configuration is a claim above all others.
+
+    Args:
+        registry: The plugins.
+        entries: Gives what the configuration says of providers now; the same object until that changes.
+        source: The file that says it.
     """
 
-    def __init__(self, registry: PluginRegistry) -> None:
+    def __init__(
+        self,
+        registry: PluginRegistry,
+        entries: Callable[[], Sequence[ProviderEntry]] = tuple,
+        source: str = "config.yaml",
+    ) -> None:
         self._registry = registry
+        self._entries_now = entries
+        self._source = source
+        self._entries: Sequence[ProviderEntry] = ()
+        self._entry_of: dict[str, ProviderEntry] = {}
         self._generation = -1
         self._claims: dict[str, list[Claim]] = {}
         self._aliases: dict[str, str] = {}
@@ -115,21 +135,25 @@ class ProviderCatalog:
             return self._canonical(word)
 
     def names(self) -> list[str]:
-        """Every canonical name, sorted."""
+        """Every canonical name, sorted, but for those that are switched off."""
         with self._registry.lock:
             self._refresh()
-            return sorted(self._claims)
+            return sorted(filter(self._is_on, self._claims))
 
     def words(self) -> list[str]:
         """Every name and alias."""
-        return [*self.names(), *self._aliases]
+        return [*self.names(), *(alias for alias, name in self._aliases.items() if self._is_on(name))]
+
+    def entry(self, name: object) -> ProviderEntry | None:
+        """What the configuration says of the provider that ``name`` leads to; None when it says nothing."""
+        return self._entry_of.get(self.resolve(name))
 
     def __iter__(self) -> Iterator[ProviderRow]:
         """The winners, by name, as far as they can be told without importing them."""
         with self._registry.lock:
             self._refresh()
             if self._rows is None:
-                self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
+                self._rows = [self._row(self._claims[name]) for name in self.names()]
             return iter(self._rows)
 
     def tiers(self, name: str) -> set[str]:
@@ -150,7 +174,9 @@ class ProviderCatalog:
         for claim in self._claims.get(key, ()):
             if winner is None:
                 winner = claim.plugin
-                verdicts.append(_verdict(claim, "wins"))
+                off = "" if self._is_on(key) else f"{self._entry_of[key].place}.enabled is false"
+                remedy = off and f"hermes config unset {self._entry_of[key].place}.enabled"
+                verdicts.append(_verdict(claim, "off" if off else "wins", off, remedy))
             else:
                 verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
         for plugin in reversed(self._registry.plugins):
@@ -166,7 +192,8 @@ class ProviderCatalog:
 
     def _refresh(self) -> None:
         """Collect the claims anew if a plugin has been loaded, or has offered more, since."""
-        if self._generation == self._registry.generation:
+        entries = self._entries_now()
+        if self._generation == self._registry.generation and entries is self._entries:
             return
         for plugin in self._registry.plugins:
             manifest = plugin.manifest
@@ -175,7 +202,10 @@ class ProviderCatalog:
                 self._registry.load(plugin)
         self._generation = self._registry.generation
         self._claims, self._aliases, self._profiles, self._rows = {}, {}, {}, None
-        claims = sorted(self._collect(), key=attrgetter("position"))
+        self._entries, self._entry_of = entries, {}
+        offered = [*self._collect()]
+        configured = self._configured({claim.name for claim in offered})
+        claims = sorted((*configured, *offered), key=attrgetter("position"))
         for claim in claims:
             self._claims.setdefault(claim.name, []).append(claim)
         for claim in claims:
@@ -197,6 +227,25 @@ class ProviderCatalog:
                 yield from offered[plugin]
             elif plugin.is_active:
                 yield from self._told(plugin)
+
+    def _configured(self, offered: Collection[str]) -> Iterator[Claim]:
+        """What the configuration says of providers, and the words that lead to them."""
+        for number, entry in enumerate(self._entries):
+            data = entry.profile(offered)
+            if data is None:
+                warn_once("config.yaml: %s has no base_url, and no provider is called so; it is not used", entry.place)
+                continue
+            self._entry_of[data["name"]] = entry
+            for word in entry.names:
+                self._aliases.setdefault(word, data["name"])
+            manifest = Manifest(name=entry.place, kind="model-provider", profiles=(data,))
+            row = Plugin(key=entry.place, tier="config", location=self._source, manifest=manifest, order=number)
+            yield Claim(data["name"], row, (FIRST, 0, number), data)
+
+    def _is_on(self, name: str) -> bool:
+        """Whether the configuration leaves a provider on."""
+        entry = self._entry_of.get(name)
+        return entry is None or entry.enabled
 
     def _told(self, plugin: Plugin) -> list[Claim]:
         """What a plugin claims by its manifest, or is known to claim from an earlier process."""
