@@ -270,9 +270,10 @@ ROOT = section(
 )
 """The whole file."""
 
-_SEGMENT = re.compile(r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^."']+))(?P<more>\.|$)""")
-_REFERENCE_ALONE = re.compile(r"\s*(Bearer\s+)?\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
-_SECRET_NAME = re.compile(r"(^|_)((api|access|secret|private)_?key|token|secret|password|passwd)$", re.IGNORECASE)
+# compiled when they are first needed: this module is loaded wherever a configuration is read
+_SEGMENT = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^."']+))(?P<more>\.|$)"""
+_REFERENCE_ALONE = r"\s*(Bearer\s+)?\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*"
+_SECRET_NAME = r"(^|_)((api|access|secret|private)_?key|token|secret|password|passwd)$"
 
 
 def find_key(path: Sequence[str]) -> Key | None:
@@ -391,7 +392,7 @@ def is_secret(path: Sequence[str]) -> bool:
     known = (find_key(path[: end + 1]) for end in range(len(path)))
     if any(key is not None and key.kind.is_secret for key in known):
         return True
-    return find_key(path) is None and bool(path) and bool(_SECRET_NAME.search(path[-1]))
+    return find_key(path) is None and bool(path) and bool(re.search(_SECRET_NAME, path[-1].lower()))
 
 
 def is_reference(text: str) -> bool:
@@ -401,7 +402,7 @@ def is_reference(text: str) -> bool:
         >>> is_reference("${ACME_API_KEY}"), is_reference("sk-${X}")
         (True, False)
     """
-    return bool(_REFERENCE_ALONE.fullmatch(text))
+    return bool(re.fullmatch(_REFERENCE_ALONE, text))
 
 
 def split_key(text: str) -> Path:
@@ -417,7 +418,7 @@ def split_key(text: str) -> Path:
     parts: list[str] = []
     at, more = 0, True
     while more:
-        found = _SEGMENT.match(text, at)
+        found = re.compile(_SEGMENT).match(text, at)
         if found is None:
             message = f"{text!r} is no key: write it like model.default, a part with dots in quotes"
             raise ValueError(message)

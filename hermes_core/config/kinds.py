@@ -85,10 +85,9 @@ def list_of(items: Kind, *, or_one: bool = False, each: Kind | None = None) -> K
 
 def matching(wanted: str, pattern: str) -> Kind:
     """Text that a regular expression finds; one that JSON Schema understands too."""
-    found = re.compile(pattern)
 
     def read(value: Any) -> Any:
-        return value.strip() if isinstance(value, str) and found.search(value) else None
+        return value.strip() if isinstance(value, str) and re.search(pattern, value) else None
 
     return Kind(wanted, {"type": ["string"], "pattern": pattern}, read)
 
@@ -144,7 +143,7 @@ def _number(value: Any) -> Any:
 
 
 def _seconds(value: Any) -> Any:
-    if isinstance(value, str) and _DIGITS.search(value):
+    if isinstance(value, str) and re.search(_NUMBER_ABOVE_0, value):
         return float(value)
     return float(value) if is_number(value) and value > 0 else None
 
@@ -169,7 +168,6 @@ def _any_case(words: tuple[str, ...]) -> str:
 
 
 _NUMBER_ABOVE_0 = r"^\s*(?=[0-9.]*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?\s*$"
-_DIGITS = re.compile(_NUMBER_ABOVE_0)
 _REFERENCE = {"type": "string", "pattern": r"\$\{"}
 _WORDS = ("true", "false", "yes", "no", "on", "off", "1", "0")
 
