@@ -10,6 +10,8 @@ from hermes_core.config.providers import NOTHING, read_keys, warn
 from hermes_core.config.settings import merge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hermes_core.config.settings import Config
 
 
@@ -78,13 +80,16 @@ class AuxiliaryTask(NamedTuple):
         return self.provider not in ("", "auto") or bool(self.model or self.base_url)
 
 
-def auxiliary_task(config: Config, name: str, defaults: Mapping[str, Any] = NOTHING) -> AuxiliaryTask:
+def auxiliary_task(
+    config: Config, name: str, defaults: Mapping[str, Any] = NOTHING, say: Callable[..., None] = warn
+) -> AuxiliaryTask:
     """What the configuration says of a task.
 
     Args:
         config: The configuration.
         name: The task; ``plugin`` is every ``ctx.llm`` call, which ``plugin_llm`` may spell too.
         defaults: What counts where the configuration says nothing, under its keys.
+        say: Is told what is wrong.
 
     Example:
         >>> from hermes_core.config.settings import Config
@@ -96,21 +101,21 @@ def auxiliary_task(config: Config, name: str, defaults: Mapping[str, Any] = NOTH
         written = merge(config.section("auxiliary", "plugin_llm"), written)
     if written.get("reasoning_effort") is False:  # as YAML reads a bare ``off``
         written = {**written, "reasoning_effort": "none"}
-    found = read_keys(TASK, merge(defaults, written), ("auxiliary", name))
+    found = read_keys(TASK, merge(defaults, written), ("auxiliary", name), say)
     known = {key: value for key, value in found.items() if key in AuxiliaryTask._fields and value is not None}
     known["provider"] = known["provider"].lower()
     if known.get("model", "").lower() == "auto":
         known["model"] = ""
     known["timeout"] = found["timeout"] or TASK_TIMEOUTS.get(name, OTHER_TASK_TIMEOUT)
-    known["fallback_chain"] = _chain(found["fallback_chain"], ("auxiliary", name, "fallback_chain"))
+    known["fallback_chain"] = _chain(found["fallback_chain"], ("auxiliary", name, "fallback_chain"), say)
     return AuxiliaryTask(name=name, is_timeout_set=found["timeout"] is not None, **known)
 
 
-def fallback_chain(config: Config) -> tuple[Fallback, ...]:
+def fallback_chain(config: Config, say: Callable[..., None] = warn) -> tuple[Fallback, ...]:
     """Who is asked when the model's provider fails, in order, each once."""
     rows: dict[tuple[str, str, str], Fallback] = {}
     for key in ("fallback_providers", "fallback_model"):
-        for row in _chain(config.get(key), (key,)):
+        for row in _chain(config.get(key), (key,), say):
             rows.setdefault(row.identity, row)
     return tuple(rows.values())
 
@@ -130,15 +135,15 @@ def transient_retries(config: Config) -> int:
     return int(key.default) if key is not None else 0
 
 
-def _chain(written: Any, place: tuple[str, ...]) -> tuple[Fallback, ...]:
+def _chain(written: Any, place: tuple[str, ...], say: Callable[..., None]) -> tuple[Fallback, ...]:
     """One mapping, or a list of them; what names no provider is dropped."""
     rows = []
     items = [written] if isinstance(written, Mapping) else written if isinstance(written, list | tuple) else ()
     for number, item in enumerate(items):
         here = (*place, str(number)) if items is written else place
-        found = read_keys(FALLBACK, item, here) if isinstance(item, Mapping) else {}
+        found = read_keys(FALLBACK, item, here, say) if isinstance(item, Mapping) else {}
         if not found.get("provider"):
-            warn("%s names no provider; it is not used", ".".join(here))
+            say("%s names no provider; it is not used", ".".join(here))
             continue
         rows.append(Fallback(place=".".join(here), **{key: value for key, value in found.items() if value is not None}))
     return tuple(rows)

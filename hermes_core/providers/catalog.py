@@ -146,7 +146,9 @@ class ProviderCatalog:
 
     def entry(self, name: object) -> ProviderEntry | None:
         """What the configuration says of the provider that ``name`` leads to; None when it says nothing."""
-        return self._entry_of.get(self.resolve(name))
+        with self._registry.lock:
+            key = self.resolve(name)
+            return self._entry_of.get(key)
 
     def __iter__(self) -> Iterator[ProviderRow]:
         """The winners, by name, as far as they can be told without importing them."""

@@ -72,7 +72,7 @@ def test_a_dotted_key_is_a_path(text, path):
 @pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", 'a."b', 'a"b"', 'a."b"c'])
 def test_what_is_no_key_is_refused(text):
     """An empty part, or a quote in the wrong place, is an error that says how to write it."""
-    with pytest.raises(ValueError, match="model.default"):
+    with pytest.raises(ValueError, match=r"model\.default"):
         split_key(text)
 
 
@@ -182,7 +182,7 @@ def test_aliases_lead_to_one_path():
 def test_defaults_are_told():
     """A task's time limit is its own, that of an unknown task the common one; other defaults stand in the table."""
     paths = [("auxiliary", "curator", "timeout"), ("auxiliary", "mine", "timeout"), ("logging", "max_size_mb"), ("x",)]
-    assert [600.0, 30.0, 5, None] == [default_of(path) for path in paths]
+    assert [default_of(path) for path in paths] == [600.0, 30.0, 5, None]
 
 
 def test_a_place_needs_a_list():
