@@ -171,7 +171,8 @@ def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
             elif kind.keys:
                 yield from _unknown(kind, name, below)
         for need in kind.needs:
-            if all(not value.get(word) for key in kind.keys if key.name == need for word in (need, *key.aliases)):
+            said = (value.get(word) for key in kind.keys if key.name == need for word in (need, *key.aliases))
+            if all(item is None or (isinstance(item, str) and not item.strip()) for item in said):
                 yield Finding(ERROR, "missing-key", path, f"lacks {need}", f"add {need}")
 
 

@@ -273,7 +273,7 @@ ROOT = section(
 # compiled when they are first needed: this module is loaded wherever a configuration is read
 _SEGMENT = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^."']+))(?P<more>\.|$)"""
 _REFERENCE_ALONE = r"\s*(Bearer\s+)?\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*"
-_OF_A_KEY = r"(^|_)((api|access|secret|private)_?key|token|secret|password|passwd)$"
+_HIDDEN_NAME = r"(^|_)((api|access|secret|private)_?key|token|secret|password|passwd)$"
 
 
 def find_key(path: Sequence[str]) -> Key | None:
@@ -392,7 +392,7 @@ def is_secret(path: Sequence[str]) -> bool:
     known = (find_key(path[: end + 1]) for end in range(len(path)))
     if any(key is not None and key.kind.is_secret for key in known):
         return True
-    return find_key(path) is None and bool(path) and bool(re.search(_OF_A_KEY, path[-1].lower()))
+    return find_key(path) is None and bool(path) and bool(re.search(_HIDDEN_NAME, path[-1].lower()))
 
 
 def is_reference(text: str) -> bool:

@@ -29,7 +29,7 @@ def schema() -> dict[str, Any]:
 
 
 def _kind(kind: Kind, *, inline: bool = False) -> dict[str, Any]:
-    needs = [{"anyOf": [{"required": [word]} for word in _spelled(kind, name)]} for name in kind.needs]
+    needs = [{"anyOf": [_said(word) for word in _spelled(kind, name)]} for name in kind.needs]
     if not inline:
         for name, shared in _SHARED.items():
             if kind._replace(needs=shared.needs) == shared:
@@ -67,6 +67,12 @@ def _or_null(schema: Any) -> dict[str, Any]:
     else:
         made["anyOf"] = [*made["anyOf"], {"type": "null"}]
     return made
+
+
+def _said(word: str) -> dict[str, Any]:
+    """A key that is there, with more than nothing or blanks behind it."""
+    blank = {"anyOf": [{"type": "null"}, {"type": "string", "pattern": r"^\s*$"}]}
+    return {"required": [word], "properties": {word: {"not": blank}}}
 
 
 def _spelled(kind: Kind, name: str) -> tuple[str, ...]:
