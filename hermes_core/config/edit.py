@@ -68,7 +68,7 @@ def put(tree: Any, path: Sequence[str], value: Any) -> None:
         if isinstance(node, list) and not (word.isdecimal() and int(word) <= len(node)):
             message = f"{join_key(path[:number])} is a list of {len(node)}: {word!r} is no place in it"
             raise ConfigError(message, key=join_key(path), hint="count from 0; the number behind the last adds one")
-        key = int(word) if isinstance(node, list) else word
+        key = int(word) if isinstance(node, list) else as_yaml(word)
         is_new = key >= len(node) if isinstance(key, int) else node.get(key) is None
         if number < len(path) - 1:
             is_list = is_new and path[number + 1].isdecimal() and _kind(path[: number + 1]).items is not None
