@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.env_file import parse_env
-from hermes_core.config.keys import ROOT, child_of, find_key, is_reference, is_secret, join_key, spellings, split_key
+from hermes_core.config.keypath import find_key, is_reference, is_secret, join_key, split_key
+from hermes_core.config.keys import ROOT
 from hermes_core.config.kinds import ADDRESS, HEADERS, WHO, Kind, called
 from hermes_core.config.providers import provider_entries
 from hermes_core.config.settings import Config, expand, heal, read_yaml, references
@@ -161,7 +162,7 @@ def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
     elif isinstance(value, Mapping):
         for name, item in value.items():
             below = (*path, str(name))
-            key = child_of(kind, name) if isinstance(name, str) else None
+            key = kind.child(name) if isinstance(name, str) else None
             if key is not None:
                 yield from _typed(key.kind, item, below)
             elif not isinstance(name, str):
@@ -177,7 +178,7 @@ def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
 
 
 def _unknown(kind: Kind, name: str, path: Route) -> Iterator[Finding]:
-    near = get_close_matches(name, spellings(kind), n=1, cutoff=NEAR)
+    near = get_close_matches(name, kind.words, n=1, cutoff=NEAR)
     if near:
         yield Finding(ERROR, "unknown-key", path, f"is no known key; did you mean {near[0]}?", f"write {near[0]}")
     elif not kind.is_open:
@@ -198,7 +199,7 @@ def _texts(kind: Kind | None, node: Any, path: Route) -> Iterator[tuple[Kind | N
         yield kind, node.strip(), path
     elif isinstance(node, Mapping | list):
         for name, item in node.items() if isinstance(node, Mapping) else enumerate(node):
-            key = child_of(kind, str(name)) if kind is not None else None
+            key = kind.child(str(name)) if kind is not None else None
             yield from _texts(key.kind if key is not None else None, item, (*path, str(name)))
 
 

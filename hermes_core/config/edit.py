@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.files import only_writer_of, replace_file
-from hermes_core.config.keys import find_key, join_key
+from hermes_core.config.keypath import find_key, join_key
 from hermes_core.config.kinds import MAPPING
 from hermes_core.config.settings import parse_yaml, read_yaml
 from hermes_core.errors import ConfigError

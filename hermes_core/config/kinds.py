@@ -36,6 +36,20 @@ class Kind(NamedTuple):
     text_key: str = ""
     is_secret: bool = False
 
+    def child(self, word: str) -> Key | None:
+        """What stands under one key of a mapping, or at one place of a list; None where anything may."""
+        if word.isdecimal() and self.items is not None:
+            return Key(word, self.items)
+        for key in self.keys:
+            if word == key.name or word in key.aliases:
+                return key
+        return Key(word, self.each) if self.each is not None else None
+
+    @property
+    def words(self) -> list[str]:
+        """Every key of a mapping that has a meaning of its own, aliases included."""
+        return [word for key in self.keys for word in (key.name, *key.aliases)]
+
 
 class Key(NamedTuple):
     """One key of a mapping.

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.config.keys import PROVIDER, join_key, spellings
+from hermes_core.config.keypath import join_key
+from hermes_core.config.keys import PROVIDER
 from hermes_core.config.kinds import SWITCH, called
 from hermes_core.config.once import warn_once
 
@@ -146,7 +147,7 @@ def _entry(path: tuple[str, str], written: Any, say: Callable[..., None]) -> Pro
         if written is not None:
             say("%s must be a mapping, got %s; it is not used", place, called(written))
         return None
-    unknown = sorted({*map(str, written)} - {*spellings(PROVIDER)})
+    unknown = sorted({*map(str, written)} - {*PROVIDER.words})
     if unknown:
         say("%s has keys that mean nothing: %s", place, ", ".join(unknown))
     found = read_keys(PROVIDER, written, path, say)

@@ -117,13 +117,11 @@ def heal(tree: Mapping[str, Any]) -> Tree:
 
 def _unaliased(kind: Kind, node: Any) -> Any:
     """``node`` with each key that is blank, or missing, taken from its first alias that is not."""
-    from hermes_core.config.keys import child_of
-
     if isinstance(node, list) and kind.items is not None:
         return [_unaliased(kind.items, item) for item in node]
     if not isinstance(node, Mapping) or not (kind.keys or kind.each):
         return node
-    known = {word: child_of(kind, word) for word in node if isinstance(word, str)}
+    known = {word: kind.child(word) for word in node if isinstance(word, str)}
     found = {
         word: value if (key := known.get(word)) is None else _unaliased(key.kind, value) for word, value in node.items()
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.config.keys import FALLBACK, OTHER_TASK_TIMEOUT, TASK, TASK_TIMEOUTS, find_key
+from hermes_core.config.keypath import default_of
+from hermes_core.config.keys import FALLBACK, OTHER_TASK_TIMEOUT, TASK, TASK_TIMEOUTS
 from hermes_core.config.providers import NOTHING, read_keys, warn
 from hermes_core.config.settings import merge
 
@@ -131,8 +132,7 @@ def transient_retries(config: Config) -> int:
     said = config.get("auxiliary", "transient_retries")
     if isinstance(said, int) and not isinstance(said, bool):
         return min(max(said, 0), 6)
-    key = find_key(("auxiliary", "transient_retries"))
-    return int(key.default) if key is not None else 0
+    return int(default_of(("auxiliary", "transient_retries")))
 
 
 def _chain(written: Any, place: tuple[str, ...], say: Callable[..., None]) -> tuple[Fallback, ...]:

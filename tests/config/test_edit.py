@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.config.edit import as_yaml, edit_config, put, read_scalar, take_out
-from hermes_core.config.keys import split_key
+from hermes_core.config.keypath import split_key
 from hermes_core.errors import ConfigError
 
 COMMENTED = """\

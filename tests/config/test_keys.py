@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.config.keys import (
-    ROOT,
+from hermes_core.config.keypath import (
     canonical,
-    child_of,
     default_of,
     find_key,
     is_reference,
@@ -15,9 +13,9 @@ from hermes_core.config.keys import (
     join_key,
     look,
     spelled,
-    spellings,
     split_key,
 )
+from hermes_core.config.keys import ROOT
 
 
 def kinds(kind=ROOT, path=()):
@@ -37,7 +35,7 @@ HOLDERS = [pytest.param(kind, id=join_key(path) or "the root") for path, kind in
 @pytest.mark.parametrize("kind", HOLDERS)
 def test_a_word_means_one_thing(kind):
     """No name or alias stands twice in one mapping."""
-    words = [*spellings(kind)]
+    words = kind.words
     assert sorted(set(words)) == sorted(words)
 
 
@@ -187,4 +185,4 @@ def test_defaults_are_told():
 
 def test_a_place_needs_a_list():
     """A number is a place where a list may stand, and a name elsewhere."""
-    assert child_of(find_key(("providers",)).kind, "0").kind is find_key(("providers", "acme")).kind
+    assert find_key(("providers",)).kind.child("0").kind is find_key(("providers", "acme")).kind

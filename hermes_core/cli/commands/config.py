@@ -13,6 +13,17 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.cli.output import add_json_flag, print_json, print_text
 from hermes_core.cli.session import send_warnings_to
 from hermes_core.config.environment import Environment
+from hermes_core.config.keypath import (
+    canonical,
+    default_of,
+    find_key,
+    is_reference,
+    is_secret,
+    join_key,
+    look,
+    spelled,
+    split_key,
+)
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import ConfigError, HermesError
@@ -94,8 +105,6 @@ def _show(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _get(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.keys import default_of, look
-
     path = _path_of(args.key)
     value = look(_readable(home, environment).as_written()[0], path)
     if value is None:
@@ -108,7 +117,6 @@ def _get(args: Namespace, home: Path, environment: Environment) -> int:
 
 def _set(args: Namespace, home: Path, environment: Environment) -> int:
     from hermes_core.config.edit import edit_config, put
-    from hermes_core.config.keys import find_key, spelled
 
     path = _path_of(args.key)
     file = _readable(home, environment)
@@ -119,18 +127,17 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
     value = _value(args.value, key.kind.read if key is not None else lambda value: value)
     _refuse_managed(file, path)
     for finding in _findings(path, value, environment):
-        message = f"{_dotted(finding.path)} {finding.message}"
+        message = f"{join_key(finding.path)} {finding.message}"
         if finding.code == "plain-secret" or (finding.level == "error" and finding.code != "unset-variable"):
             raise ConfigError(f"{message}; nothing was written", key=args.key, hint=finding.remedy)
         print_text(f"note: {message}: {finding.remedy}")
     edit_config(file.path, lambda tree: put(tree, spelled(tree, path), value))
-    print_text(f"{_dotted(path)}: {json.dumps(value, ensure_ascii=False, default=str)}")
+    print_text(f"{join_key(path)}: {json.dumps(value, ensure_ascii=False, default=str)}")
     return 0
 
 
 def _unset(args: Namespace, home: Path, environment: Environment) -> int:
     from hermes_core.config.edit import edit_config, take_out
-    from hermes_core.config.keys import look, spelled
 
     path = _path_of(args.key)
     file = _readable(home, environment)
@@ -188,20 +195,12 @@ def _readable(home: Path, environment: Environment) -> ConfigFile:
     return file
 
 
-def _dotted(path: Sequence[str]) -> str:
-    from hermes_core.config.keys import join_key
-
-    return join_key(path)
-
-
 def _path_of(text: str) -> tuple[str, ...]:
     """The path a dotted key means, under the keys' own names.
 
     Raises:
         ConfigError: It is no dotted key.
     """
-    from hermes_core.config.keys import canonical, split_key
-
     try:
         return canonical(split_key(text))
     except ValueError as error:
@@ -214,16 +213,14 @@ def _refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
     Raises:
         ConfigError: It says something there.
     """
-    from hermes_core.config.keys import look
-
     managed = file.as_written()[1]
     for end in range(1, len(path) + 1):
         found = look(managed, path[:end])
         if found is None:
             return
         if end == len(path) or not isinstance(found, Mapping | list):
-            message = f"{_dotted(path)} is set by the administrator, in {file.managed_path}, which wins"
-            raise ConfigError(message, key=_dotted(path), hint="ask whoever manages this machine")
+            message = f"{join_key(path)} is set by the administrator, in {file.managed_path}, which wins"
+            raise ConfigError(message, key=join_key(path), hint="ask whoever manages this machine")
 
 
 def _value(text: str, read: Callable[[Any], Any]) -> Any:
@@ -245,7 +242,6 @@ def _value(text: str, read: Callable[[Any], Any]) -> Any:
 def _findings(path: Sequence[str], value: Any, environment: Environment) -> list[Finding]:
     """What is wrong with a value at a path, looked at by itself."""
     from hermes_core.config.check import find_problems
-    from hermes_core.config.keys import find_key
 
     tree: Any = value
     for end in range(len(path) - 1, -1, -1):
@@ -258,8 +254,6 @@ def _findings(path: Sequence[str], value: Any, environment: Environment) -> list
 
 def _hidden(node: Any, path: tuple[str, ...]) -> Any:
     """A value without its secrets; a ``${NAME}`` is none."""
-    from hermes_core.config.keys import canonical, is_reference, is_secret
-
     if isinstance(node, Mapping):
         places = {key: (*path, str(key)) for key in node}
         names = {key: canonical(place)[-1] for key, place in places.items()}
