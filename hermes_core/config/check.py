@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.env_file import parse_env
-from hermes_core.config.keypath import find_key, is_reference, is_secret, join_key, split_key
+from hermes_core.config.keypath import find_key, is_reference, is_secret, join_key, looks_secret, split_key, texts
 from hermes_core.config.keys import ROOT
 from hermes_core.config.kinds import ADDRESS, HEADERS, WHO, Kind, called
 from hermes_core.config.providers import provider_entries
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_core.config.environment import Environment
+    from hermes_core.config.keypath import KeyPath
 
 ERROR, WARNING = "error", "warning"
 NEAR = 0.75
 """How alike an unknown key and a known one are when the one is taken for a slip of the other."""
 
-Route = tuple[str, ...]
-
-_LOOKS_SECRET = re.compile(r"^(sk-|sk_|gh[pousr]_|github_pat_|AIza|AKIA|hf_|gsk_|xai-|pplx-)[A-Za-z0-9_-]{12,}$")
 _SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
 
 
@@ -52,9 +49,13 @@ class Finding(NamedTuple):
 
     level: str
     code: str
-    path: Route
+    path: KeyPath
     message: str
     remedy: str
+
+    def at(self, file: Path, line: int | None) -> Problem:
+        """The problem, in its place."""
+        return Problem(self.level, self.code, str(file), line, join_key(self.path), self.message, self.remedy)
 
 
 def check_home(
@@ -88,47 +89,33 @@ def check_config(
         return []
     except ConfigError as error:
         message = str(error).partition(str(file))[2].partition(": ")[2]
-        return [Problem(ERROR, "unreadable", str(file), error.line, "", message, error.hint)]
+        return [Finding(ERROR, "unreadable", (), message, error.hint).at(file, error.line)]
     findings += find_problems(tree, look_up, providers, words)
-    if file.stat().st_mode & 0o044 and any(found.code == "plain-secret" for found in findings):
-        findings.append(
-            Finding(WARNING, "open-to-others", (), "it holds secrets, and others may read it", f"chmod 600 {file}")
-        )
-    problems = [
-        Problem(
-            found.level,
-            found.code,
-            str(file),
-            _line(lines, found.path),
-            join_key(found.path),
-            found.message,
-            found.remedy,
-        )
-        for found in findings
-    ]
-    return sorted(problems, key=lambda problem: problem.line or 0)
+    if any(found.code == "plain-secret" for found in findings):
+        findings += _open_to_others(file)
+    return sorted(
+        (found.at(file, _line(lines, found.path)) for found in findings), key=lambda problem: problem.line or 0
+    )
 
 
 def check_env(file: Path) -> list[Problem]:
     """Every problem in one ``.env``; none when there is no such file."""
     try:
-        content = file.read_bytes()
-        mode = file.stat().st_mode
+        values, odd = parse_env(file.read_bytes())
     except FileNotFoundError:
         return []
     except OSError as error:
-        return [
-            Problem(
-                ERROR, "unreadable", str(file), None, "", f"it cannot be read: {error.strerror}", "make it readable"
-            )
-        ]
-    values, odd = parse_env(content)
-    found = [
-        Problem(ERROR, "odd-line", str(file), line, "", "this line makes no sense", "write NAME=value") for line in odd
-    ]
-    if values and mode & 0o044:
-        found.append(Problem(WARNING, "open-to-others", str(file), None, "", "others may read it", f"chmod 600 {file}"))
-    return found
+        return [Finding(ERROR, "unreadable", (), f"{error.strerror}", "make the file readable").at(file, None)]
+    strange = Finding(ERROR, "odd-line", (), "this line makes no sense", "write NAME=value")
+    found = [strange.at(file, line) for line in odd]
+    return found + [problem.at(file, None) for problem in (_open_to_others(file) if values else ())]
+
+
+def _open_to_others(file: Path) -> list[Finding]:
+    """The problem that a file with secrets may be read by others, if it may."""
+    if not file.stat().st_mode & 0o044:
+        return []
+    return [Finding(WARNING, "open-to-others", (), "it holds secrets, and others may read it", f"chmod 600 {file}")]
 
 
 def find_problems(
@@ -144,13 +131,13 @@ def find_problems(
         [('error', ('model', 'max_tokens'), 'must be a whole number of at least 1, got text')]
     """
     found = [*_typed(ROOT, expand(tree, look_up), ())]
-    for kind, text, path in _texts(ROOT, tree, ()):
+    for kind, text, path in texts(tree):
         found += _misplaced(text, path)
         found += _unset(kind, text, path, look_up)
     return [*found, *_unreachable(heal(expand(tree, look_up)), providers, words)]
 
 
-def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
+def _typed(kind: Kind, value: Any, path: KeyPath) -> Iterator[Finding]:
     """Values of the wrong kind, unknown keys, and keys that are missing."""
     if value is None or (isinstance(value, str) and references(value)):
         return
@@ -166,9 +153,8 @@ def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
             if key is not None:
                 yield from _typed(key.kind, item, below)
             elif not isinstance(name, str):
-                yield Finding(
-                    ERROR, "wrong-kind", below, f"is {called(name)}; a key must be text", "put the key in quotes"
-                )
+                message = f"is {called(name)}; a key must be text"
+                yield Finding(ERROR, "wrong-kind", below, message, "put the key in quotes")
             elif kind.keys:
                 yield from _unknown(kind, name, below)
         for need in kind.needs:
@@ -177,7 +163,7 @@ def _typed(kind: Kind, value: Any, path: Route) -> Iterator[Finding]:
                 yield Finding(ERROR, "missing-key", path, f"lacks {need}", f"add {need}")
 
 
-def _unknown(kind: Kind, name: str, path: Route) -> Iterator[Finding]:
+def _unknown(kind: Kind, name: str, path: KeyPath) -> Iterator[Finding]:
     near = get_close_matches(name, kind.words, n=1, cutoff=NEAR)
     if near:
         yield Finding(ERROR, "unknown-key", path, f"is no known key; did you mean {near[0]}?", f"write {near[0]}")
@@ -193,46 +179,30 @@ def _remedy(kind: Kind, value: Any) -> str:
     return "correct it, or take it out"
 
 
-def _texts(kind: Kind | None, node: Any, path: Route) -> Iterator[tuple[Kind | None, str, Route]]:
-    """Every text in a tree, with what may stand there, where that is known."""
-    if isinstance(node, str):
-        yield kind, node.strip(), path
-    elif isinstance(node, Mapping | list):
-        for name, item in node.items() if isinstance(node, Mapping) else enumerate(node):
-            key = kind.child(str(name)) if kind is not None else None
-            yield from _texts(key.kind if key is not None else None, item, (*path, str(name)))
-
-
-def _misplaced(text: str, path: Route) -> Iterator[Finding]:
+def _misplaced(text: str, path: KeyPath) -> Iterator[Finding]:
     """A secret that is written out, or stands where none belongs."""
-    looks_secret = bool(_LOOKS_SECRET.match(text))
     remedy = "write NAME=… to .env and ${NAME} here, or run `hermes auth add`"
     if not is_secret(path):
-        if looks_secret:
+        if looks_secret(text):
             yield Finding(ERROR, "plain-secret", path, "holds what looks like a key, where none belongs", remedy)
-    elif text and not is_reference(text) and (looks_secret or not _is_plain_header(path)):
+    elif text and not is_reference(text) and (looks_secret(text) or not _is_plain_header(path)):
         yield Finding(WARNING, "plain-secret", path, "is a secret in plain text", remedy)
 
 
-def _is_plain_header(path: Route) -> bool:
+def _is_plain_header(path: KeyPath) -> bool:
     """Whether a value stands among headers, under a name that promises no secret."""
     above = find_key(path[:-1])
     is_header = above is not None and above.kind is HEADERS
     return is_header and not any(part in path[-1].lower() for part in _SECRET_HEADERS)
 
 
-def _unset(kind: Kind | None, text: str, path: Route, look_up: Callable[[str], str]) -> Iterator[Finding]:
+def _unset(kind: Kind | None, text: str, path: KeyPath, look_up: Callable[[str], str]) -> Iterator[Finding]:
     """References to variables that are not set; where a key or an address stands, nothing works without."""
     level = ERROR if kind is ADDRESS or is_secret(path) else WARNING
     for name in references(text):
         if not look_up(name):
-            yield Finding(
-                level,
-                "unset-variable",
-                path,
-                f"refers to ${{{name}}}, which is not set",
-                f"set {name}, or write it to .env",
-            )
+            message, remedy = f"refers to ${{{name}}}, which is not set", f"set {name}, or write it to .env"
+            yield Finding(level, "unset-variable", path, message, remedy)
 
 
 def _unreachable(tree: Mapping[str, Any], providers: Collection[str], words: Collection[str]) -> Iterator[Finding]:
@@ -241,14 +211,9 @@ def _unreachable(tree: Mapping[str, Any], providers: Collection[str], words: Col
     known = {*words, "auto", "custom", "main", *(name for row in own for name in row.names)}
     for row in own:
         if not row.base_url and row.slug not in providers and row.place.startswith("providers."):
-            yield Finding(
-                ERROR,
-                "no-address",
-                split_key(row.place),
-                "has no base_url, and no provider is called so",
-                "add base_url",
-            )
-    for kind, text, path in _texts(ROOT, tree, ()) if words else ():
+            message = "has no base_url, and no provider is called so"
+            yield Finding(ERROR, "no-address", split_key(row.place), message, "add base_url")
+    for kind, text, path in texts(tree) if words else ():
         if kind is WHO and text and text.lower() not in known and not references(text):
             beside = Config(tree=tree).get(*path[:-1], "base_url")
             near = get_close_matches(text.lower(), known, n=1, cutoff=NEAR)
@@ -257,14 +222,14 @@ def _unreachable(tree: Mapping[str, Any], providers: Collection[str], words: Col
                 yield Finding(ERROR, "unknown-provider", path, "names no provider", remedy)
 
 
-def _lines_of(text: str) -> tuple[dict[Route, int], list[Finding]]:
+def _lines_of(text: str) -> tuple[dict[KeyPath, int], list[Finding]]:
     """The line on which each value's key stands, from 1; and the keys that stand twice."""
     import yaml
 
-    lines: dict[Route, int] = {(): 1}
+    lines: dict[KeyPath, int] = {(): 1}
     twice: list[Finding] = []
 
-    def walk(node: Any, path: Route, inside: frozenset[int]) -> None:
+    def walk(node: Any, path: KeyPath, inside: frozenset[int]) -> None:
         if id(node) in inside:
             return
         if isinstance(node, yaml.MappingNode):
@@ -285,7 +250,7 @@ def _lines_of(text: str) -> tuple[dict[Route, int], list[Finding]]:
     return lines, twice
 
 
-def _line(lines: Mapping[Route, int], path: Route) -> int | None:
+def _line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
     """The line of a path, or of the nearest thing above it that has one; None for the whole file."""
     while path and path not in lines:
         path = path[:-1]

@@ -61,6 +61,11 @@ class Environment:
         """What the home's ``.env`` sets now."""
         return self._own.values()
 
+    @property
+    def sets_something(self) -> bool:
+        """Whether a ``.env`` sets anything now."""
+        return bool(self._own.values() or self._pinned.values())
+
     def credentials(self) -> Callable[[str], str]:
         """Looks secrets up, as ``credential`` does, in the files as they are now."""
         pinned, own, variables = self._pinned.values(), self._own.values(), self.variables

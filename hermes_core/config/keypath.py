@@ -10,14 +10,15 @@ from hermes_core.config.keys import OF_THE_MODEL, OTHER_TASK_TIMEOUT, ROOT, TASK
 from hermes_core.config.kinds import Key, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 """Where a value stands: the keys that lead to it; an item of a list goes by its number."""
 
 # compiled when they are first needed: this module is loaded wherever a configuration is read
 _SEGMENT = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^."']+))(?P<more>\.|$)"""
 _REFERENCE_ALONE = r"\s*(Bearer\s+)?\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*"
+_KNOWN_FORM = r"(sk-|sk_|gh[pousr]_|github_pat_|AIza|AKIA|hf_|gsk_|xai-|pplx-)[A-Za-z0-9_-]{12,}"
 _HIDDEN_NAME = r"(^|_)((api|access|secret|private)_?key|token|secret|password|passwd)$"
 
 
@@ -52,7 +53,7 @@ def default_of(path: Sequence[str]) -> Any:
     return key.default if key is not None else None
 
 
-def canonical(path: Sequence[str]) -> Path:
+def canonical(path: Sequence[str]) -> KeyPath:
     """A path with every alias replaced by the key it stands for.
 
     Example:
@@ -85,7 +86,7 @@ def look(tree: Any, path: Sequence[str]) -> Any:
     return tree
 
 
-def spelled(tree: Mapping[str, Any], path: Sequence[str]) -> Path:
+def spelled(tree: Mapping[str, Any], path: Sequence[str]) -> KeyPath:
     """Where a file has, or would have, what belongs at a path: under an alias, at the root, or in a bare text.
 
     Example:
@@ -110,6 +111,21 @@ def spelled(tree: Mapping[str, Any], path: Sequence[str]) -> Path:
     return tuple(found)
 
 
+def texts(node: Any, kind: Kind | None = ROOT, path: KeyPath = ()) -> Iterator[tuple[Kind | None, str, KeyPath]]:
+    """Every text in a tree, trimmed, with what may stand there, where that is known, and its path.
+
+    Example:
+        >>> [(text, path) for _, text, path in texts({"plugins": {"enabled": ["a"]}})]
+        [('a', ('plugins', 'enabled', '0'))]
+    """
+    if isinstance(node, str):
+        yield kind, node.strip(), path
+    elif isinstance(node, Mapping | list):
+        for name, item in node.items() if isinstance(node, Mapping) else enumerate(node):
+            key = kind.child(str(name)) if kind is not None else None
+            yield from texts(item, key.kind if key is not None else None, (*path, str(name)))
+
+
 def is_secret(path: Sequence[str]) -> bool:
     """Whether what stands at a path, or around it, must not be shown.
 
@@ -123,6 +139,16 @@ def is_secret(path: Sequence[str]) -> bool:
     return find_key(path) is None and bool(path) and bool(re.search(_HIDDEN_NAME, path[-1].lower()))
 
 
+def looks_secret(text: str) -> bool:
+    """Whether a text has the form of a well-known kind of key, wherever it stands.
+
+    Example:
+        >>> looks_secret("sk-0123456789abcdef"), looks_secret("skillful")
+        (True, False)
+    """
+    return bool(re.fullmatch(_KNOWN_FORM, text.strip()))
+
+
 def is_reference(text: str) -> bool:
     """Whether a text is a ``${NAME}`` and nothing else, but for a ``Bearer`` before it.
 
@@ -133,7 +159,7 @@ def is_reference(text: str) -> bool:
     return bool(re.fullmatch(_REFERENCE_ALONE, text))
 
 
-def split_key(text: str) -> Path:
+def split_key(text: str) -> KeyPath:
     """The path that a dotted key means; a part with dots in it is written in quotes.
 
     Raises:

@@ -61,6 +61,19 @@ class Config(NamedTuple):
             node = node[key]
         return node
 
+    def value(self, *keys: str) -> Any:
+        """The value of a known key as the host uses it; its default where it is missing, or of the wrong kind.
+
+        Example:
+            >>> Config(tree={"logging": {"max_size_mb": "many"}}).value("logging", "max_size_mb")
+            5
+        """
+        from hermes_core.config.keypath import default_of, find_key
+
+        key, found = find_key(keys), self.get(*keys)
+        read = None if key is None or found is None else key.kind.read(found)
+        return default_of(keys) if read is None else read
+
     def section(self, *keys: str) -> Mapping[str, Any]:
         """The mapping at a path of keys; an empty one where there is none."""
         found = self.get(*keys)
@@ -273,6 +286,24 @@ class ConfigFile:
         self.current()
         user, managed = self._last.trees
         return merge(merge(heal(user), heal(self._overlay)), heal(managed)), heal(managed)
+
+    def source_of(self, key: str) -> str:
+        """The file that says what stands under a dotted key; ``this program`` where the overlay does."""
+        from hermes_core.config.keypath import look, split_key
+
+        (user, managed), path = self._last.trees, split_key(key)
+        layers = ((managed, str(self.managed_path)), (self._overlay, "this program"), (user, str(self.path)))
+        return next((source for tree, source in layers if look(tree, path) is not None), str(self.path))
+
+    def key_variables(self) -> set[str]:
+        """The variables that keys are taken from: those that are named, and those that secrets refer to."""
+        from hermes_core.config.keypath import is_secret, texts
+        from hermes_core.config.kinds import VARIABLE
+
+        found: set[str] = set()
+        for kind, text, path in texts(self.as_written()[0]):
+            found |= {text} if kind is VARIABLE else {*references(text)} if is_secret(path) else set()
+        return found
 
     def _values(self, names: Iterable[str]) -> dict[str, str]:
         look_up = self._environment.credentials()

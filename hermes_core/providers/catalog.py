@@ -89,18 +89,18 @@ class ProviderCatalog:
     Args:
         registry: The plugins.
         entries: Gives what the configuration says of providers now; the same object until that changes.
-        source: The file that says it.
+        source: Gives the file that says it, for an entry's place.
     """
 
     def __init__(
         self,
         registry: PluginRegistry,
         entries: Callable[[], Sequence[ProviderEntry]] = tuple,
-        source: str = "config.yaml",
+        source: Callable[[str], str] = str,
     ) -> None:
         self._registry = registry
         self._entries_now = entries
-        self._source = source
+        self._source_of = source
         self._entries: Sequence[ProviderEntry] = ()
         self._entry_of: dict[str, ProviderEntry] = {}
         self._generation = -1
@@ -112,9 +112,12 @@ class ProviderCatalog:
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
-        """The profile that wins ``name``, an alias, or None; case and outer blanks do not count."""
+        """The profile that wins ``name``, an alias, or None; case and outer blanks do not count.
+
+        None too when the configuration switches the provider off.
+        """
         key = self.resolve(name)
-        if not key:
+        if not key or not self._is_on(key):
             return None
         with self._registry.lock:
             while key and key not in self._profiles:
@@ -241,7 +244,9 @@ class ProviderCatalog:
             for word in entry.names:
                 self._aliases.setdefault(word, data["name"])
             manifest = Manifest(name=entry.place, kind="model-provider", profiles=(data,))
-            row = Plugin(key=entry.place, tier="config", location=self._source, manifest=manifest, order=number)
+            row = Plugin(
+                key=entry.place, tier="config", location=self._source_of(entry.place), manifest=manifest, order=number
+            )
             yield Claim(data["name"], row, (FIRST, 0, number), data)
 
     def _is_on(self, name: str) -> bool:

@@ -290,7 +290,7 @@ def test_edit_opens_the_editor_and_checks(hermes, home, monkeypatch, tmp_path):
     [
         pytest.param("", "no editor is configured", id="none"),
         pytest.param("'", "no editor is configured", id="half a quote"),
-        pytest.param("/nonexistent/editor", "cannot start '/nonexistent/editor'", id="one that is not there"),
+        pytest.param("/nonexistent/editor", "with '/nonexistent/editor': No such file", id="one that is not there"),
         pytest.param("false", "'false' ended with 1", id="one that fails"),
     ],
 )

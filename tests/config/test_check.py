@@ -120,7 +120,7 @@ def test_a_file_that_may_not_be_read_is_a_problem(home):
     found = check_home(home.path, Environment(home.path, {}))
     assert [(problem.code, problem.file.rpartition("/")[2], problem.message) for problem in found] == [
         ("unreadable", "config.yaml", "Is a directory"),
-        ("unreadable", ".env", "it cannot be read: Is a directory"),
+        ("unreadable", ".env", "Is a directory"),
     ]
 
 

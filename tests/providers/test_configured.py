@@ -18,11 +18,7 @@ def test_an_entry_is_a_provider(load_host):
     (verdict,) = providers.explain("acme")
     assert (providers.get("acme").base_url, providers.get("acme").fallback_models) == (URL, ("m",))
     assert (row.tier, row.plugin, row.base_url) == ("config", "providers.acme", URL)
-    assert (verdict.status, verdict.plugin, verdict.source.rpartition("/")[2]) == (
-        "wins",
-        "providers.acme",
-        "config.yaml",
-    )
+    assert (verdict.status, verdict.plugin, verdict.source) == ("wins", "providers.acme", "this program")
 
 
 @pytest.mark.parametrize("word", ["acme", "ACME", "custom:acme", "My Server", "my-server", "custom:my-server"])
@@ -88,6 +84,7 @@ def test_a_provider_that_is_switched_off_is_hidden(load_host):
     providers = load_host(config=config).providers
     assert not {"openai", "custom:acme"} & {row.name for row in providers}
     assert not {"openai", "custom:acme", "acme", "openai-api"} & {*providers.words()}
+    assert (providers.get("openai"), providers.get("acme")) == (None, None)
     verdict = providers.explain("openai")[0]
     assert (verdict.status, verdict.reason, verdict.remedy) == (
         "off",
@@ -130,3 +127,11 @@ def test_the_administrators_entry_wins_under_every_spelling(home, load_host, tmp
     host = load_host()
     entry = host.providers.entry("acme")
     assert (host.providers.get("acme").base_url, entry.base_url, entry.api_key) == (URL, URL, "k-managed")
+    assert host.providers.explain("acme")[0].source == str(tmp_path / "managed" / "config.yaml")
+
+
+def test_explain_names_the_file(home, load_host):
+    """An entry of the home's file is explained with that file."""
+    path = home.config({"custom_providers": [{"name": "Own", "base_url": URL}]})
+    (verdict,) = load_host().providers.explain("own")
+    assert (verdict.plugin, verdict.source) == ("custom_providers.0", str(path))

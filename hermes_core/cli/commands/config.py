@@ -21,6 +21,7 @@ from hermes_core.config.keypath import (
     is_secret,
     join_key,
     look,
+    looks_secret,
     spelled,
     split_key,
 )
@@ -77,6 +78,11 @@ def run(args: Namespace) -> int:
 
 
 def _check(args: Namespace, home: Path, environment: Environment) -> int:
+    return _report(home, environment, as_json=args.json)
+
+
+def _report(home: Path, environment: Environment, *, as_json: bool) -> int:
+    """Print what is wrong; 1 when anything does not work as it is written."""
     from hermes_core.config.check import ERROR, check_home
     from hermes_core.host import Host
 
@@ -88,13 +94,12 @@ def _check(args: Namespace, home: Path, environment: Environment) -> int:
             found = check_home(home, environment, offered, {*host.providers.words()})
     finally:
         logger.removeHandler(silence)
-    if args.json:
+    if as_json:
         print_json([problem._asdict() for problem in found])
-    for problem in () if args.json else found:
+    for problem in () if as_json else found:
         place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
-        print_text(f"{place}: {problem.level}: {problem.key} {problem.message}".replace(":  ", ": "))
-        print_text(f"    {problem.remedy}")
-    if not found and not args.json:
+        print_text(f"{place}: {problem.level}: {f'{problem.key} {problem.message}'.strip()}\n    {problem.remedy}")
+    if not found and not as_json:
         print_text(f"{home / 'config.yaml'}: nothing is wrong")
     return int(any(problem.level == ERROR for problem in found))
 
@@ -152,7 +157,7 @@ def _unset(args: Namespace, home: Path, environment: Environment) -> int:
     return 0
 
 
-def _edit(args: Namespace, home: Path, environment: Environment) -> int:
+def _edit(_args: Namespace, home: Path, environment: Environment) -> int:
     command = environment.variables.get("VISUAL") or environment.variables.get("EDITOR") or ""
     path = home / "config.yaml"
     try:
@@ -161,16 +166,16 @@ def _edit(args: Namespace, home: Path, environment: Environment) -> int:
         words = []
     if not words:
         raise HermesError("no editor is configured", hint=f"set VISUAL or EDITOR, or edit {path}")
-    home.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
     try:
+        home.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
         code = subprocess.call([*words, str(path)])  # noqa: S603 - the user's own editor
     except OSError as error:
-        raise HermesError(f"cannot start {words[0]!r}: {error.strerror}", hint="set VISUAL or EDITOR") from error
+        message = f"cannot edit {path} with {words[0]!r}: {error.strerror}"
+        raise HermesError(message, hint="set VISUAL or EDITOR, and make the file writable") from error
     if code:
         raise HermesError(f"{words[0]!r} ended with {code}", hint=f"look at {path}")
-    args.json = False
-    return _check(args, home, environment)
+    return _report(home, environment, as_json=False)
 
 
 def _path(args: Namespace, home: Path, environment: Environment) -> int:
@@ -261,9 +266,9 @@ def _hidden(node: Any, path: tuple[str, ...]) -> Any:
         return {key: _hidden(node[key], places[key]) for key in own}
     if isinstance(node, list):
         return [_hidden(value, (*path, str(number))) for number, value in enumerate(node)]
-    if node in (None, "") or not is_secret(path):
-        return _USERINFO.sub(f"//{HIDDEN}@", node) if isinstance(node, str) else node
-    return node if isinstance(node, str) and is_reference(node) else HIDDEN
+    if isinstance(node, str) and (is_reference(node) or not (is_secret(path) or looks_secret(node))):
+        return _USERINFO.sub(f"//{HIDDEN}@", node)
+    return HIDDEN if is_secret(path) and node is not None else node
 
 
 def _print_value(value: Any, *, as_json: bool) -> None:
