@@ -142,6 +142,7 @@ _GATE = section(
     Key("allowed_models", ALLOWLIST, "which ones; any when missing"),
     Key("allow_agent_id_override", SWITCH, "may call as another agent", default=False),
     Key("allow_profile_override", SWITCH, "may choose the stored credential", default=False),
+    Key("allow_task_override", SWITCH, "may name a side task", default=False),
     Key("allow_fallback", SWITCH, "whether a call with its own `provider=` or `model=` may fall back", default=False),
     Key(
         "on_schema_failure",
@@ -156,6 +157,9 @@ _GATE = section(
 _PLUGIN = section(
     Key("llm", _GATE, "what the plugin may do with `ctx.llm`"),
     Key("allow_tool_override", SWITCH, "may replace a tool of the host", default=False),
+    Key("allow_platform_actions", SWITCH, "may act on the platforms of the gateway", default=False),
+    Key("granted_capabilities", NAMES, "what else it may do, by name"),
+    Key("settings", MAPPING, "its own settings"),
     is_open=True,
 )
 
@@ -194,6 +198,7 @@ ROOT = section(
             Key("enabled", NAMES, "plugins that may load"),
             Key("disabled", NAMES, "plugins that may not; beats `enabled`"),
             Key("entries", section(each=_PLUGIN), "what each plugin may do, by its key"),
+            Key("command_timeout", NUMBER, "seconds an async slash command may take; 0 for no limit", default=30),
             is_open=True,
         ),
         "which plugins load, and what they may do",
