@@ -10,6 +10,7 @@ lint:
 
 docs:
     cog -r docs/*.md
+    hermes config schema > hermes_core/config/config.schema.json
 
 fix:
     ruff check --fix . && ruff format .

@@ -1,4 +1,4 @@
-"""What cog writes into these pages: the hook reference and the help of every command."""
+"""What cog writes into these pages: the hooks, the keys of the configuration, and the help of every command."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from hermes_hookspecs import SPECS
 
 from hermes_core.cli import main
+from hermes_core.config.keys import OTHER_TASK_TIMEOUT, ROOT, TASK_TIMEOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from hermes_core.config.kinds import Key, Kind
 
 GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Notices"}
 
@@ -63,11 +66,44 @@ def example(function: Callable[..., object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def config_reference() -> str:
+    """Every key of ``config.yaml`` that the host reads, a table for each section."""
+    return "\n" + "\n".join(_section("", ROOT, set()))
+
+
+def task_timeouts() -> str:
+    """The side tasks that have a time limit of their own."""
+    named = ", ".join(f"`{task}` {seconds:g}" for task, seconds in TASK_TIMEOUTS.items())
+    return f"\nTime limits in seconds: {named}; any other task {OTHER_TASK_TIMEOUT:g}.\n"
+
+
 def command_reference() -> str:
     """The ``--help`` of every command, those of the bundled plugins included, at 80 columns."""
     with _a_home_of_nobody():
         pages = [f"## `{' '.join(('hermes', *words))}`\n\n```text\n{text}```\n" for words, text in _helps()]
     return "\n" + "\n".join(pages)
+
+
+def _section(path: str, kind: Kind, seen: set[int]) -> Iterator[str]:
+    """The keys of a mapping, then the sections below it, each where it comes first."""
+    seen.add(id(kind.keys))
+    shown = [key for key in kind.keys if key.help]
+    if shown:
+        yield f"### {f'`{path}`' if path else 'The file'}\n"
+        yield "| key | what | default | for |\n|---|---|---|---|"
+        yield from map(_row, shown)
+        yield ""
+    named = [(f"{path}.{key.name}".lstrip("."), key.kind) for key in shown]
+    named += [(f"{path}.<name>", held) for held in (kind.each,) if held is not None]
+    for below, held in named:
+        if not held.keys or id(held.keys) not in seen:
+            yield from _section(below, held, seen)
+
+
+def _row(key: Key) -> str:
+    default = "" if key.default is None else f"`{str(key.default).lower()}`"
+    aliases = f" (also {', '.join(f'`{alias}`' for alias in key.aliases)})" if key.aliases else ""
+    return f"| `{key.name}` | {key.kind.wanted} | {default} | {key.help}{aliases} |"
 
 
 def _hook(name: str, function: Callable[..., object]) -> str:

@@ -3,7 +3,7 @@
 ::
 
     HermesError                      .hint: what to do next
-    ├─ ConfigError                   .path, .key
+    ├─ ConfigError                   .path, .line, .key
     ├─ PluginError                   .plugin, .source
     │  ├─ PluginLoadError            import or register failed
     │  ├─ PluginContractError        also TypeError and ValueError; unknown hook, bad argument, bad return
@@ -13,6 +13,7 @@
     │  └─ BudgetExceededError        also RuntimeError; the operator's limit for the plugin is used up
     ├─ ProviderError                 .provider, .model, .retryable
     │  ├─ UnknownProviderError       no such name, and no base URL
+    │  ├─ ProviderDisabledError      also ValueError; the operator switched it off
     │  ├─ UnknownAuthProfileError    also ValueError
     │  ├─ MissingModelError          also ValueError
     │  ├─ MissingCredentialError     also RuntimeError
@@ -64,12 +65,16 @@ class HermesError(Exception):
 class ConfigError(HermesError):
     """A file or key of the configuration cannot be used.
 
-    ``path`` is the file, ``key`` the dotted key inside it; either may be empty.
+    ``path`` is the file, ``line`` the line in it from 1, ``key`` the dotted key inside it; each may be
+    empty, or None.
     """
 
-    def __init__(self, message: str, *, path: object = "", key: str = "", hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, path: object = "", line: int | None = None, key: str = "", hint: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.path = str(path)
+        self.line = line
         self.key = key
 
 
@@ -136,6 +141,10 @@ class ProviderError(HermesError):
 
 class UnknownProviderError(ProviderError):
     """No provider of this name, and no base URL to fall back on."""
+
+
+class ProviderDisabledError(ProviderError, ValueError):
+    """The operator switched this provider off; the message names the key that did."""
 
 
 class UnknownAuthProfileError(ProviderError, ValueError):

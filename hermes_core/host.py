@@ -92,7 +92,7 @@ class Host:
             home: The Hermes home; ``HERMES_HOME``, else ``~/.hermes``, when None.
             config: Laid over the home's ``config.yaml``, never written.
             export_env: Set the variables of the home's ``.env`` in this process, but for those that a
-                provider declares as its own and those already set.
+                provider declares as its own, those that the configuration takes keys from, and those already set.
             allow_downloads: Let a provider fetch what it needs on first use.
             say: Shows one line to the operator; writes to standard error when None.
         """
@@ -105,9 +105,10 @@ class Host:
             say=say or _say_on_stderr,
             allow_downloads=allow_downloads,
         )
-        if export_env:
+        if export_env and environment.sets_something:
             declared = [data.get("env_vars") for row in host.plugins for data in row.manifest.profiles]
-            environment.export(name for names in declared if isinstance(names, list) for name in names)
+            hidden = {name for names in declared if isinstance(names, list) for name in names}
+            environment.export(hidden | host._config_file.key_variables())
         return host
 
     def __enter__(self) -> Self:
@@ -171,12 +172,18 @@ class Host:
         """Every plugin there is now, as far as it may load."""
         return find_plugins(self.home, self.environment, self._config_file, self._index)
 
-    @cached_property
+    @property
     def providers(self) -> ProviderCatalog:
-        """The providers: ``get(name)``, iteration over rows, ``explain(name)``."""
+        """The providers: ``get(name)``, iteration over rows, ``explain(name)``; those of the configuration too."""
+        self.config()
+        return self._catalog
+
+    @cached_property
+    def _catalog(self) -> ProviderCatalog:
         from hermes_core.providers.catalog import ProviderCatalog
 
-        return ProviderCatalog(self._registry)
+        file = self._config_file
+        return ProviderCatalog(self._registry, lambda: file.last.providers, file.source_of)
 
     @property
     def commands(self) -> dict[str, Command]:
@@ -279,8 +286,8 @@ class Host:
         config = self.config()
         audit.attach(
             self.home,
-            max_bytes=_positive(config.get("logging", "max_size_mb"), 5) * 2**20,
-            backups=_positive(config.get("logging", "backup_count"), 3),
+            max_bytes=config.value("logging", "max_size_mb") * 2**20,
+            backups=config.value("logging", "backup_count"),
         )
         return LlmEngine(self)
 
@@ -357,7 +364,3 @@ class Host:
 
 def _say_on_stderr(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201 - the operator's only channel in a program that gave none
-
-
-def _positive(value: object, default: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default

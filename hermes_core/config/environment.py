@@ -1,18 +1,17 @@
-"""The process environment and a home's ``.env``, read and never mixed."""
+"""The process environment and the ``.env`` files of a home and of the administrator, read and never mixed."""
 
 from __future__ import annotations
 
-import io
 import logging
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import register_address, register_secrets_in
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +31,14 @@ class Environment:
     """Variables as one home sees them.
 
     What the home's ``.env`` sets stays in the home: ``os.environ`` is not touched, unless
-    ``export`` is called.
+    ``export`` is called. What the administrator's ``.env`` sets beats everything.
 
     Args:
         home: The home whose ``.env`` counts.
         variables: The process environment; ``os.environ`` unless a test gives its own.
+
+    Attributes:
+        managed: The administrator's folder: ``HERMES_MANAGED_DIR`` if there is such a folder, else ``/etc/hermes``.
 
     Example:
         >>> from pathlib import Path
@@ -47,47 +49,83 @@ class Environment:
     def __init__(self, home: Path, variables: MutableMapping[str, str] | None = None) -> None:
         self.path = home / ".env"
         self.variables = os.environ if variables is None else variables
-        self._file: dict[str, str] = {}
-        self._stamp: Stamp = None
+        named = self.variables.get("HERMES_MANAGED_DIR", "")  # the administrator's, so not from a home's .env
+        self.managed = Path(named if named and os.path.isdir(named) else "/etc/hermes")
+        self._own = _EnvFile(self.path)
+        self._pinned = _EnvFile(self.managed / ".env")
 
     def file_values(self) -> Mapping[str, str]:
-        """What ``.env`` sets now."""
-        now = stamp(self.path)
-        if now != self._stamp:
-            self._file, self._stamp = self._read() if now else {}, now
-        return self._file
+        """What the home's ``.env`` sets now."""
+        return self._own.values()
+
+    @property
+    def sets_something(self) -> bool:
+        """Whether a ``.env`` sets anything now."""
+        return bool(self._own.values() or self._pinned.values())
+
+    def credentials(self) -> Callable[[str], str]:
+        """Looks secrets up, as ``credential`` does, in the files as they are now."""
+        pinned, own, variables = self._pinned.values(), self._own.values(), self.variables
+
+        def look_up(name: str) -> str:
+            value = (pinned.get(name) or own.get(name) or variables.get(name, "")).strip()
+            if "://" in value:
+                register_address(value)
+            return value
+
+        return look_up
 
     def credential(self, name: str) -> str:
         """A secret: ``.env`` first, so a key changed on disk counts at once, then the process; else ``""``."""
-        value = (self.file_values().get(name) or self.variables.get(name, "")).strip()
-        if "://" in value:
-            register_address(value)
-        return value
+        return self.credentials()(name)
 
     def get(self, name: str, default: str = "") -> str:
         """A setting: the process first, then ``.env``."""
-        return self.variables.get(name) or self.file_values().get(name) or default
+        return self._pinned.values().get(name) or self.variables.get(name) or self.file_values().get(name) or default
 
     def flag(self, name: str) -> bool:
-        """Whether a switch of the process environment is on."""
-        return is_true(self.variables.get(name, ""))
+        """Whether a switch of the process environment is on; the home's ``.env`` sets none."""
+        return is_true(self._pinned.values().get(name) or self.variables.get(name, ""))
 
     def export(self, hidden: Iterable[str]) -> None:
-        """Set ``.env``'s variables in the process, but for the ``hidden`` ones and those it has."""
+        """Set the variables of ``.env`` in the process, but for the ``hidden`` ones and those it has.
+
+        The administrator's are set over those it has.
+        """
         kept_back = set(hidden)
-        for name, value in self.file_values().items():
-            if name not in kept_back:
-                self.variables.setdefault(name, value)
+        for name, value in {**self.file_values(), **self._pinned.values()}.items():
+            if name not in kept_back and (name in self._pinned.values() or name not in self.variables):
+                try:
+                    self.variables[name] = value
+                except ValueError:  # a NUL byte, or letters that the locale has not
+                    log.warning("cannot set a variable of .env in this process name=%r", name)
+
+
+class _EnvFile:
+    """One ``.env``, read again when it changes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._values: dict[str, str] = {}
+        self._stamp: Stamp = None
+
+    def values(self) -> Mapping[str, str]:
+        """What it sets now."""
+        now = stamp(self._path)
+        if now != self._stamp:
+            self._values, self._stamp = self._read() if now else {}, now
+        return self._values
 
     def _read(self) -> dict[str, str]:
-        from dotenv import dotenv_values
+        from hermes_core.config.env_file import parse_env
 
         try:
-            text = self.path.read_text(encoding="utf-8-sig", errors="replace")
+            content = self._path.read_bytes()
         except OSError as error:
-            log.warning("cannot read .env path=%s error=%s", self.path, error.strerror)
+            log.warning("cannot read .env path=%s error=%s", self._path, error.strerror)
             return {}
-        read = dotenv_values(stream=io.StringIO(text), interpolate=False)
-        values = {name: value for name, value in read.items() if value is not None}
+        values, odd = parse_env(content)
+        for line in odd:
+            log.warning("a line of .env makes no sense path=%s line=%d", self._path, line)
         register_secrets_in({name.upper(): value for name, value in values.items()})
         return values

@@ -6,6 +6,7 @@ import math
 from typing import TypeGuard
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 
 def is_true(value: object) -> bool:
@@ -20,6 +21,20 @@ def is_true(value: object) -> bool:
     if isinstance(value, str):
         return value.strip().lower() in TRUE_WORDS
     return isinstance(value, bool | int | float) and value == 1
+
+
+def as_bool(value: object) -> bool | None:
+    """A switch as it is written: true, false, yes, no, on, off, 1, 0; None for everything else.
+
+    Example:
+        >>> [as_bool(value) for value in (False, " Off ", 1, "maybe", None)]
+        [False, False, True, None, None]
+    """
+    if is_true(value):
+        return True
+    if isinstance(value, str):
+        return False if value.strip().lower() in FALSE_WORDS else None
+    return False if isinstance(value, bool | int | float) and value == 0 else None
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -16,10 +16,14 @@ from hermes_core.auth.keys import (
     key_variables,
     url_variables,
 )
-from hermes_core.config.truth import is_true
+from hermes_core.config.kinds import API_MODE
+from hermes_core.config.providers import NO_ENTRY
+from hermes_core.config.settings import references
+from hermes_core.config.truth import as_bool
 from hermes_core.errors import (
     MissingCredentialError,
     MissingModelError,
+    ProviderDisabledError,
     UnknownAuthProfileError,
     UnknownProviderError,
     near,
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hermes_core.config.environment import Environment
+    from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
     from hermes_core.llm.trust import Overrides
     from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
@@ -99,21 +104,38 @@ class Planner:
         requested = overrides.provider.lower() or main or self._automatic()
         is_main = not overrides.provider or self._same(requested, main)
         section = config.section("model") if is_main else {}
-        profile, address = self._profile(requested, section)
-        model = overrides.model or str(section.get("default") or "") or default_model(profile, cheap=not is_main)
+        entry = self._entry(requested)
+        profile, address = self._profile(requested, section, entry)
+        model = overrides.model or str(section.get("default") or "") or entry.model
+        model = model or default_model(profile, cheap=not is_main)
         route = Route(
             profile=profile,
             provider=profile.name,
             model=model,
             base_url=address,
-            credential=self._credential(profile, address, section),
-            headers=_headers(section),
-            max_tokens=_positive(section.get("max_tokens")),
-            api_mode=_api_mode(profile, section, address, model),
-            accepts_images=_accepts_images(profile, section),
+            credential=self._credential(profile, address, section, entry),
+            headers={**_headers(section), **entry.extra_headers},
+            max_tokens=self._max_tokens(section, entry, is_main=is_main),
+            api_mode=_api_mode(profile, section, entry, address, model),
+            accepts_images=_accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
         )
         return [route]
+
+    def _entry(self, requested: str) -> ProviderEntry:
+        """What the operator wrote of a provider; an empty row when nothing is written.
+
+        Raises:
+            ProviderDisabledError: It is switched off.
+        """
+        entry = self._catalog.entry(requested)
+        if entry is None:
+            return NO_ENTRY
+        if not entry.enabled:
+            message = f"provider {requested!r} is switched off: {entry.place}.enabled is false in config.yaml"
+            hint = f"hermes config unset {entry.place}.enabled"
+            raise ProviderDisabledError(message, provider=requested, hint=hint)
+        return entry
 
     def variable(self, profile: ProviderProfile, name: str) -> str:
         """A variable for a wire that signs, ``""`` when it is not set; what is another provider's is kept back."""
@@ -160,9 +182,13 @@ class Planner:
                 return row.name
         raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
 
-    def _profile(self, requested: str, section: Mapping[str, Any]) -> tuple[ProviderProfile, str]:
+    def _profile(self, requested: str, section: Mapping[str, Any], entry: ProviderEntry) -> tuple[ProviderProfile, str]:
         """The profile of a requested name, and the address to use it at."""
-        configured = str(section.get("base_url") or "")
+        configured = str(section.get("base_url") or "") or entry.base_url
+        for name in references(configured):
+            place = "model" if section.get("base_url") else entry.place
+            message = f"config.yaml: {place}.base_url refers to ${{{name}}}, which is not set"
+            raise MissingCredentialError(message, provider=requested, hint="set the variable, or write it to .env")
         profile = self._catalog.get(requested)
         if profile is None and configured:
             return ProviderProfile(requested), configured
@@ -174,12 +200,18 @@ class Planner:
             configured = configured or self._environment.credential(name)
         return profile, configured or profile_address(profile)
 
-    def _credential(self, profile: ProviderProfile, address: str, section: Mapping[str, Any]) -> Credential:
+    def _credential(
+        self, profile: ProviderProfile, address: str, section: Mapping[str, Any], entry: ProviderEntry
+    ) -> Credential:
         if profile.auth_type == "none":
             return NO_CREDENTIAL
         names = key_variables(profile.env_vars)
-        written = section if section.get("base_url") or not profile.base_url else {}  # a key goes where it was meant to
-        found = from_section(written, "model", self._environment) or from_environment(names, self._environment)
+        found = None  # a key goes where it was meant to: beside its own address, or where there is no other
+        if section.get("base_url") or entry.base_url or not profile.base_url:
+            found = from_section(section, "model", self._environment)
+        if found is None and not section.get("base_url"):
+            found = from_section(entry.credential, entry.place, self._environment)
+        found = found or from_environment(names, self._environment)
         if found is None and not names:
             found = for_address(address, self._key_hosts(), self._environment) or NO_CREDENTIAL
         if found is not None:
@@ -187,6 +219,11 @@ class Planner:
         hint = f"set {' or '.join(names)} in the environment or in .env, or choose the embedded model"
         message = f"no credential for provider {profile.name!r}: none of {', '.join(names)} holds a usable key"
         raise MissingCredentialError(message, provider=profile.name, hint=hint)
+
+    def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
+        said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
+        limit = int(said) if said.isdecimal() else None
+        return limit or _positive(section.get("max_tokens")) or entry.max_output_tokens
 
     def _key_hosts(self) -> dict[str, list[str]]:
         hosts = {row.hostname or host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog}
@@ -239,18 +276,23 @@ def _headers(section: Mapping[str, Any]) -> dict[str, str]:
     return merged
 
 
-def _api_mode(profile: ProviderProfile, section: Mapping[str, Any], address: str, model: str) -> str:
+def _api_mode(
+    profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, address: str, model: str
+) -> str:
     """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
-    return mandated(address) or str(section.get("api_mode") or "") or usual(address, model) or profile.api_mode
+    said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
+    return mandated(address) or said or usual(address, model) or profile.api_mode
 
 
 def _positive(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def _accepts_images(profile: ProviderProfile, section: Mapping[str, Any]) -> bool:
-    said = section.get("supports_vision")
-    return profile.supports_vision_user_messages if said is None else is_true(said)
+def _accepts_images(profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, model: str) -> bool:
+    said = as_bool(section.get("supports_vision"))
+    if said is None:
+        said = entry.accepts_images(model)
+    return profile.supports_vision_user_messages if said is None else said
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from hermes_core.config.redact import RedactingFormatter, redact, redact_record
+from hermes_core.config import once
+from hermes_core.config.redact import RedactingFormatter, redact_record
 
 if TYPE_CHECKING:
     from hermes_core.config.environment import Environment
@@ -41,12 +42,6 @@ def open_logs(environment: Environment) -> None:
             logger.propagate = False
 
 
-_warned: set[str] = set()
-
-
 def warn_once(message: str, *values: object) -> None:
     """Log a warning, once a process."""
-    text = redact(message % values)
-    if text not in _warned:
-        _warned.add(text)
-        log.warning("%s", text)
+    once.warn_once(log, message, *values)

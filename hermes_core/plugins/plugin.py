@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from hermes_core.plugins.installed import Entry
     from hermes_core.plugins.manifest import Manifest
 
-TIERS = ("bundled", "legacy", "entrypoint", "user", "project", "program")
+TIERS = ("bundled", "legacy", "entrypoint", "user", "project", "program", "config")
 """Where plugins come from, in rising order of intent: a later tier overrides an earlier one. The last
-one is what the embedding program offers itself."""
+two are what the embedding program offers itself, and what the operator wrote into the configuration."""
 
 
 class Plugin:
@@ -99,7 +99,9 @@ class Plugin:
 
     @property
     def is_data(self) -> bool:
-        """Whether it is a folder without code: its manifest is all there is."""
+        """Whether it is a folder without code, or written in the configuration: its manifest is all there is."""
+        if self.tier == "config":
+            return True
         return bool(self.location) and os.path.isdir(self.location) and not os.path.exists(self.code)
 
     @property

@@ -6,6 +6,7 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hermes_core.config.paths import profile_name
 from hermes_core.config.settings import Config
 from hermes_core.errors import PluginContractError
 from hermes_core.plugins.debug import warn_once
@@ -57,8 +58,8 @@ class PluginServices:
 
     @property
     def profile_name(self) -> str:
-        """``default``, or the name of the profile whose home this is."""
-        return self.home.name if self.home.parent.name == "profiles" else "default"
+        """The name of the profile whose home this is; ``default`` for the default home, ``custom`` for any other."""
+        return profile_name(self.home)
 
     def declared_profile(self, cls: Callable[..., ProfileT], name: str = "") -> ProfileT:
         """Build a profile from the ``profile:`` block of the plugin's manifest.

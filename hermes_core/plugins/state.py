@@ -72,7 +72,7 @@ class PluginState:
         plain = json_copy(value, key, self._plugin_id)
         from filelock import FileLock, Timeout
 
-        from hermes_core.config.edit import replace_file
+        from hermes_core.config.files import replace_file
 
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from operator import attrgetter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.redact import redact, register_secrets_in
@@ -13,11 +11,13 @@ from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
+from hermes_core.providers.claims import Claim, Claimed, configured_claims
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from hermes_core.config.providers import ProviderEntry
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.registry import PluginRegistry
 
@@ -39,23 +39,6 @@ class ProviderRow(NamedTuple):
     tier: str = ""
 
 
-class Claim(NamedTuple):
-    """One plugin's claim on a provider name: a declaration, an offered profile, or both in turn.
-
-    Attributes:
-        name: The name claimed, in lower case.
-        position: Its place in call order.
-        data: What the manifest declares, or an earlier process learned; empty once the code has offered it.
-        profile: What the plugin's code offers, once it is loaded.
-    """
-
-    name: str
-    plugin: Plugin
-    position: tuple[int, int, int]
-    data: Mapping[str, Any] = MappingProxyType({})
-    profile: ProviderProfile | None = None
-
-
 class Verdict(NamedTuple):
     """How one claim on a name fared, for ``explain``.
 
@@ -71,28 +54,6 @@ class Verdict(NamedTuple):
     remedy: str = ""
 
 
-class _Claimed(dict[str, list[Claim]]):
-    """Word → the claims on it, in call order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._words: dict[Plugin, list[str]] = {}
-
-    def put(self, plugin: Plugin, pairs: list[tuple[str, Claim]]) -> None:
-        """Let ``plugin`` claim these words, and no others any more."""
-        for word in self._words.pop(plugin, ()):
-            rest = [claim for claim in self.get(word, ()) if claim.plugin is not plugin]
-            if rest:
-                self[word] = rest
-            else:
-                self.pop(word, None)
-        for word, claim in pairs:
-            others = self.get(word)
-            self[word] = sorted([*others, claim], key=attrgetter("position")) if others else [claim]
-        if pairs:
-            self._words[plugin] = [word for word, _ in pairs]
-
-
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
@@ -104,24 +65,42 @@ class ProviderCatalog:
     """The providers of one host.
 
     Looking up a declared provider imports its plugin alone. Plugins that do not declare what they
-    offer are imported once, at the first lookup: any of them might claim the name.
+    offer are imported once, at the first lookup: any of them might claim the name. What the operator
+    wrote into the configuration is a claim above all others.
+
+    Args:
+        registry: The plugins.
+        entries: Gives what the configuration says of providers now; the same object until that changes.
+        source: Gives the file that says it, for an entry's place.
     """
 
-    def __init__(self, registry: PluginRegistry) -> None:
+    def __init__(
+        self,
+        registry: PluginRegistry,
+        entries: Callable[[], Sequence[ProviderEntry]] = tuple,
+        source: Callable[[str], str] = str,
+    ) -> None:
         self._registry = registry
+        self._entries_now = entries
+        self._source_of = source
+        self._entries: Sequence[ProviderEntry] = ()
+        self._entry_of: dict[str, ProviderEntry] = {}
         self._generation = -1
         self._held: dict[Plugin, Sequence[Claim]] = {}
-        self._claims = _Claimed()
-        self._aliases = _Claimed()
+        self._claims = Claimed()
+        self._aliases = Claimed()
         self._profiles: dict[str, ProviderProfile | None] = {}
         self._rows: list[ProviderRow] | None = None
         self._declared: dict[Plugin, list[Claim]] = {}
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
-        """The profile that wins ``name``, an alias, or None; case and outer blanks do not count."""
+        """The profile that wins ``name``, an alias, or None; case and outer blanks do not count.
+
+        None too when the configuration switches the provider off.
+        """
         key = self.resolve(name)
-        if not key:
+        if not key or not self._is_on(key):
             return None
         with self._registry.lock:
             while key and key not in self._profiles:
@@ -142,21 +121,27 @@ class ProviderCatalog:
             return self._canonical(word)
 
     def names(self) -> list[str]:
-        """Every canonical name, sorted."""
+        """Every canonical name, sorted, but for those that are switched off."""
         with self._registry.lock:
             self._refresh()
-            return sorted(self._claims)
+            return sorted(filter(self._is_on, self._claims))
 
     def words(self) -> list[str]:
         """Every name and alias."""
-        return [*self.names(), *self._aliases]
+        return [*self.names(), *(alias for alias, claims in self._aliases.items() if self._is_on(claims[0].name))]
+
+    def entry(self, name: object) -> ProviderEntry | None:
+        """What the configuration says of the provider that ``name`` leads to; None when it says nothing."""
+        with self._registry.lock:
+            key = self.resolve(name)
+            return self._entry_of.get(key)
 
     def __iter__(self) -> Iterator[ProviderRow]:
         """The winners, by name, as far as they can be told without importing them."""
         with self._registry.lock:
             self._refresh()
             if self._rows is None:
-                self._rows = [self._row(self._claims[name]) for name in sorted(self._claims)]
+                self._rows = [self._row(self._claims[name]) for name in self.names()]
             return iter(self._rows)
 
     def tiers(self, name: str) -> set[str]:
@@ -177,7 +162,9 @@ class ProviderCatalog:
         for claim in self._claims.get(key, ()):
             if winner is None:
                 winner = claim.plugin
-                verdicts.append(_verdict(claim, "wins"))
+                off = "" if self._is_on(key) else f"{self._entry_of[key].place}.enabled is false"
+                remedy = off and f"hermes config unset {self._entry_of[key].place}.enabled"
+                verdicts.append(_verdict(claim, "off" if off else "wins", off, remedy))
             else:
                 verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
         for plugin in reversed(self._registry.plugins):
@@ -195,7 +182,8 @@ class ProviderCatalog:
 
     def _refresh(self) -> None:
         """Take in what has changed, if a plugin has been loaded, has offered more, or has gone, since."""
-        if self._generation == self._registry.generation:
+        entries = self._entries_now()
+        if self._generation == self._registry.generation and entries is self._entries:
             return
         for plugin in self._registry.plugins:
             manifest = plugin.manifest
@@ -204,7 +192,12 @@ class ProviderCatalog:
                 self._registry.load(plugin)
         self._generation = self._registry.generation
         self._profiles, self._rows = {}, None
+        self._entries = entries
         before, self._held = self._held, dict(self._collect())
+        offered = {claim.name for claims in self._held.values() for claim in claims}
+        configured = configured_claims(entries, offered, self._source_of)
+        self._entry_of = {claim.name: entry for claim, entry in configured}
+        self._held |= {claim.plugin: [claim] for claim, _ in configured}
         changed = [plugin for plugin in self._held if self._held[plugin] is not before.get(plugin)]
         changed += before.keys() - self._held.keys()
         for plugin in changed:
@@ -231,12 +224,19 @@ class ProviderCatalog:
                 if told:
                     yield plugin, told
 
+    def _is_on(self, name: str) -> bool:
+        """Whether the configuration leaves a provider on."""
+        entry = self._entry_of.get(name)
+        return entry is None or entry.enabled
+
     def _aliases_of(self, plugin: Plugin) -> list[tuple[str, Claim]]:
         found = []
         for claim in self._held.get(plugin, ()):
             told = claim.profile is None and "extends" not in claim.data
             fields = claim.data if told else self._fields(claim)
             found += [(_word(alias), claim) for alias in fields.get("aliases") or ()]
+            if plugin.tier == "config":
+                found += [(word, claim) for word in self._entry_of[claim.name].names]
         return found
 
     def _told(self, plugin: Plugin) -> list[Claim]:

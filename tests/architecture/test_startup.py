@@ -44,6 +44,8 @@ def test_hookimpl_loads_nothing_but_pluggy(loaded_by):
         pytest.param(["llm", "--help"], id="the help of one command"),
         pytest.param(["plugins", "list"], id="the list of plugins"),
         pytest.param(["providers", "list"], id="the list of providers"),
+        pytest.param(["config", "schema"], id="the schema of the configuration"),
+        pytest.param(["config", "get", "logging.backup_count"], id="a value of the configuration"),
     ],
 )
 def test_a_command_over_an_empty_home_loads_no_library_it_does_not_need(loaded_by, words):

@@ -1,14 +1,19 @@
 """Changing ``config.yaml``: what a person wrote stays as it was written."""
 
 import codecs
+import json
 import os
+import re
 import threading
 
 import pytest
 import yaml
 from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hermes_core.config.edit import edit_config
+from hermes_core.config.edit import as_yaml, edit_config, put, read_scalar, take_out
+from hermes_core.config.keypath import split_key
 from hermes_core.errors import ConfigError
 
 COMMENTED = """\
@@ -319,3 +324,181 @@ def test_a_lock_that_is_never_released_is_an_error(home):
     with FileLock(f"{path}.lock"), pytest.raises(ConfigError, match="has held its lock") as caught:
         edit_config(path, enable)
     assert (f"{path}.lock" in caught.value.hint, yaml.safe_load(path.read_text())) == (True, {"a": 1})
+
+
+NOTED = """\
+# top
+model:
+  default: "gpt"   # the good one
+  # about provider
+  provider: 'openai'
+  # end of model
+
+# plugins follow
+plugins:
+  enabled:
+    - acme  # work
+    # - later
+    - other
+
+# the end
+zz: ${X}
+"""
+BRACES = "plugins: {enabled: [a], disabled: [b]}\n# both\n"
+PUT = {
+    "a value, in its quotes": (NOTED, "model.default", "new", ('"gpt"   #', '"new"   #')),
+    "a value that YAML reads otherwise": (NOTED, "model.default", "yes", ('"gpt"   #', "'yes'   #")),
+    "a number": (NOTED, "zz", 5, ("${X}", "5")),
+    "a new key below a comment": (
+        NOTED,
+        "model.base_url",
+        "https://x.test",
+        ("# end of model\n", "# end of model\n  base_url: https://x.test\n"),
+    ),
+    "a mapping on the way": (
+        NOTED,
+        "model.extra_headers.X-A",
+        "a: b",
+        ("# end of model\n", "# end of model\n  extra_headers:\n    X-A: 'a: b'\n"),
+    ),
+    "an item behind the last": (NOTED, "plugins.enabled.2", "new", ("    - other\n", "    - other\n    - new\n")),
+    "an item in its place": (NOTED, "plugins.enabled.0", "new", ("acme  #", "new   #")),
+    "a new section": (NOTED, "memory.provider", "notes", ("zz: ${X}\n", "zz: ${X}\nmemory:\n  provider: notes\n")),
+    "a key in braces": (BRACES, "plugins.disabled", ["c"], ("disabled: [b]", "disabled: [c]")),
+    "a bare text that becomes a mapping": (
+        "model: gpt\nb: 1\n",
+        "model.provider",
+        "acme",
+        ("model: gpt\n", "model:\n  default: gpt\n  provider: acme\n"),
+    ),
+    "a list that is made": (
+        "b: 1\n",
+        "fallback_providers.0.provider",
+        "acme",
+        ("b: 1\n", "b: 1\nfallback_providers:\n- provider: acme\n"),
+    ),
+    "lines of Windows": ("a: 1\r\n# note\r\nb: 2\r\n", "b", "no", ("b: 2", "b: 'no'")),
+    "a merge key stays": ("a: &x\n  k: 1\nb:\n  <<: *x\n", "b.k", 2, ("<<: *x\n", "<<: *x\n  k: 2\n")),
+    "four blanks": ("a:\n    b:\n        c: 1\n", "a.b.d", 2, ("c: 1\n", "c: 1\n        d: 2\n")),
+}
+
+
+@pytest.mark.parametrize(("text", "key", "value", "change"), PUT.values(), ids=PUT)
+def test_setting_changes_one_place_r21_07(home, text, key, value, change):
+    """A value is set where it stands, or where it belongs; every other byte stays."""
+    path = home.write("config.yaml", text.encode())
+    edit_config(path, lambda tree: put(tree, split_key(key), value))
+    assert path.read_bytes().decode() == text.replace(*change)
+
+
+TAKEN = {
+    "a value, not the comment behind it": (NOTED, "model.provider", ("  provider: 'openai'\n", "")),
+    "a value with its own comment": (NOTED, "model.default", ('  default: "gpt"   # the good one\n', "")),
+    "an item, not the comment behind it": (NOTED, "plugins.enabled.0", ("    - acme  # work\n", "")),
+    "the last item": (NOTED, "plugins.enabled.1", ("    - other\n", "")),
+    "the last key": (NOTED, "zz", ("zz: ${X}\n", "")),
+    "a section": (NOTED, "model", (NOTED[NOTED.index("model:") : NOTED.index("\n# plugins")], "")),
+    "a text that looks like a comment": (
+        "a: |\n  # text\n  more\n# note\nb: 2\n",
+        "a",
+        ("a: |\n  # text\n  more\n", ""),
+    ),
+    "a key in braces": (BRACES, "plugins.disabled", (", disabled: [b]", "")),
+    "sections that are empty then": ("a:\n  b:\n    c: 1\nd: 1\n", "a.b.c", ("a:\n  b:\n    c: 1\n", "")),
+}
+
+
+@pytest.mark.parametrize(("text", "key", "change"), TAKEN.values(), ids=TAKEN)
+def test_taking_out_leaves_every_other_line(home, text, key, change):
+    """A value goes with its own lines; comments behind it belong to what comes next, and stay."""
+    path = home.write("config.yaml", text)
+    edit_config(path, lambda tree: take_out(tree, split_key(key)))
+    assert path.read_text() == text.replace(*change)
+
+
+REFUSED = {
+    "below a value": ("a: 1\n", "a.b", "a is no mapping"),
+    "below a text": ("model: {default: m}\n", "model.default.x", "model.default is no mapping"),
+    "a place that is none": ("a: [1]\n", "a.x", "'x' is no place in it"),
+    "a place beyond the end": ("a: [1]\n", "a.2", "a is a list of 1"),
+    "under an alias": ("a: &x {k: 1}\nb: *x\n", "b.k", "would change more than was asked"),
+    "a key that YAML reads otherwise": ("on: 1\n", "on", "would not be read as it was meant"),
+}
+
+
+@pytest.mark.parametrize(("text", "key", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_set_safely_is_refused(home, text, key, message):
+    """Where a value would not be read as it was meant, or would change others, the file stays."""
+    path = home.write("config.yaml", text)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        edit_config(path, lambda tree: put(tree, split_key(key), 2))
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("key", ["b", "a.b", "l.1", "l.x", "l.0.x"])
+def test_what_is_not_there_cannot_be_taken_out(home, key):
+    """Taking out what is not set is an error that names it."""
+    path = home.write("config.yaml", "a: 1\nl: [1]\n")
+    with pytest.raises(ConfigError, match="is not set"):
+        edit_config(path, lambda tree: take_out(tree, split_key(key)))
+    assert path.read_text() == "a: 1\nl: [1]\n"
+
+
+def test_a_plugin_called_like_a_word_of_yaml_is_enabled(home):
+    """A plugin named ``on`` is enabled under that name, not under true."""
+    from hermes_core.cli.main import main
+
+    home.plugin("on", "", name="on")
+    path = home.write("config.yaml", "plugins:\n  enabled: [a]\n")
+    assert main(["plugins", "enable", "on"]) == 0
+    assert yaml.safe_load(path.read_text())["plugins"]["enabled"] == ["a", "on"]
+
+
+scalars = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Co", "Cn"]), max_size=8),
+    st.sampled_from(["yes", "off", "~", "null", "012", "1_000", "1e3", "2026-01-02", "=", "<<", "- a", "a: b", "#"]),
+    st.booleans(), st.none(), st.integers(-9, 9), st.floats(-9, 9),
+)  # fmt: skip
+words = st.sampled_from(["a", "b", "model", "plugins", "enabled", "on", "5"])
+inner = st.recursive(
+    scalars,
+    lambda below: st.one_of(st.lists(below, max_size=3), st.dictionaries(words, below, max_size=3)),
+    max_leaves=6,
+)
+trees = st.dictionaries(words, inner, min_size=1, max_size=4)
+styles = st.sampled_from([{}, {"indent": 4}, {"default_flow_style": True}, {"default_style": '"'}])
+
+
+@given(trees, styles, st.lists(words, min_size=1, max_size=3), scalars, st.data())
+def test_a_change_is_what_it_says_or_nothing(tmp_path_factory, tree, style, path, value, data):
+    """Whatever a file holds, in whatever style: setting changes what it names alone, and no comment goes."""
+    file = tmp_path_factory.mktemp("edit") / "config.yaml"
+    written = yaml.safe_dump(tree, allow_unicode=True, **style).splitlines(keepends=True)
+    notes = data.draw(st.lists(st.integers(0, len(written)), max_size=3, unique=True)) if style.get("indent") else []
+    for at in sorted(notes, reverse=True):
+        written.insert(at, f"# note {at}\n")
+    text = "".join(written)
+    file.write_text(text, encoding="utf-8")
+    if yaml.safe_load(text) != tree:  # a comment inside a text of several lines
+        return
+    before = json.loads(json.dumps(tree))
+    try:
+        edit_config(file, lambda found: put(found, path, value))
+    except ConfigError:
+        assert file.read_text(encoding="utf-8") == text
+        return
+    put(before, path, value)
+    after = file.read_text(encoding="utf-8")
+    assert yaml.safe_load(after) == before
+    kept = {line.strip() for line in written if line.startswith("# note")}
+    if isinstance(tree.get(path[0]), (str, int, float, bool, type(None))):  # nothing with lines of its own is replaced
+        assert kept <= {line.strip() for line in after.splitlines()}
+
+
+@given(scalars)
+def test_a_text_is_quoted_where_yaml_would_read_something_else(value):
+    """What is put into a tree is of its own kind; only a text that YAML reads otherwise is marked to be quoted."""
+    marked = as_yaml({"k": [value]})["k"][0]
+    assert repr(str(marked)) == repr(str(value))
+    if isinstance(value, str):
+        assert (type(marked) is str) is isinstance(read_scalar(value), str)

@@ -146,3 +146,76 @@ def test_an_unreadable_file_is_warned_of(as_nobody):
         as_nobody.folder,
     )
     assert (done.stdout, str(path) in done.stderr) == ("True\n", True), done.stderr
+
+
+@pytest.fixture
+def managed(tmp_path):
+    """An administrator's folder, its ``.env`` with some text; the variable that names it."""
+
+    def make(text):
+        folder = tmp_path / "managed"
+        folder.mkdir(exist_ok=True)
+        (folder / ".env").write_text(text)
+        return {"HERMES_MANAGED_DIR": str(folder)}
+
+    return make
+
+
+def test_the_administrators_file_beats_everything(env, managed):
+    """What the administrator's ``.env`` sets wins for secrets, settings and switches; what it leaves out does not."""
+    environment = env("A=home\nB=home\nC=home", A="process", SWITCH="1", **managed("A=admin\nB=admin\nSWITCH=0\n"))
+    assert (
+        environment.credential("A"),
+        environment.get("A"),
+        environment.credential("C"),
+        environment.get("B"),
+    ) == ("admin", "admin", "home", "admin")
+    assert environment.flag("SWITCH") is False
+
+
+def test_the_administrators_file_is_read_again_when_it_changes(env, managed):
+    """A change of the administrator's ``.env`` counts at once."""
+    environment = env("A=home", **managed("A=admin"))
+    first = environment.credential("A")
+    managed("B=1234567")
+    assert (first, environment.credential("A")) == ("admin", "home")
+
+
+def test_a_home_cannot_choose_the_administrators_folder(env, managed):
+    """The home's ``.env`` does not say where the administrator's files are; nor does a folder that is not there."""
+    variables = managed("A=admin")
+    environment = env(f"HERMES_MANAGED_DIR={variables['HERMES_MANAGED_DIR']}", HERMES_MANAGED_DIR="/nonexistent")
+    assert (environment.credential("A"), environment.managed.as_posix()) == ("", "/etc/hermes")
+
+
+def test_export_sets_the_administrators_over_the_shells(env, managed):
+    """What the administrator sets replaces what the shell has set, but for hidden names."""
+    variables = managed("SET=admin\nHIDDEN=admin\n")
+    environment = env("SET=home\nNEW=home", SET="shell", **variables)
+    environment.export(["HIDDEN"])
+    assert environment.variables == {"SET": "admin", "NEW": "home", **variables}
+
+
+def test_export_passes_over_what_the_process_cannot_hold(home, run_python):
+    """A value that no process can hold is warned of by name, and the others are set."""
+    home.write(".env", b"BAD=hunter\x0022\nGOOD=1\n")
+    done = run_python(
+        """
+        import logging, os, sys
+        from pathlib import Path
+        from hermes_core.config.environment import Environment
+        logging.basicConfig()
+        Environment(Path(sys.argv[1])).export([])
+        print(os.environ.get("GOOD"), "BAD" in os.environ)
+        """,
+        home.path,
+    )
+    assert (done.stdout, "'BAD'" in done.stderr, "hunter" in done.stderr) == ("1 False\n", True, False), done.stderr
+
+
+def test_a_line_that_makes_no_sense_is_warned_of(env, caplog):
+    """A line that sets nothing is warned of by its number, without its text; the others count."""
+    environment = env("A=1\nACME_API_KEY hunter22\n")
+    assert environment.credential("A") == "1"
+    (record,) = caplog.records
+    assert ("line=2" in record.getMessage(), "hunter22" in record.getMessage()) == (True, False)

@@ -11,6 +11,9 @@ from hermes_core.config.paths import (
     get_env_path,
     get_hermes_home,
     get_hermes_home_override,
+    get_hermes_root,
+    passed_over_profile,
+    profile_name,
     reset_hermes_home_override,
     set_hermes_home_override,
 )
@@ -91,3 +94,41 @@ def test_the_default_root_is_in_the_users_home(user, monkeypatch):
     """The default root does not depend on HERMES_HOME."""
     monkeypatch.setenv("HERMES_HOME", "/srv/bot")
     assert get_default_hermes_root() == user / ".hermes"
+
+
+@pytest.mark.parametrize(
+    ("home", "root", "name"),
+    [
+        pytest.param("{user}/.hermes", "{user}/.hermes", "default", id="the default home"),
+        pytest.param("{user}/.hermes/profiles/work", "{user}/.hermes", "work", id="a profile of it r22-04"),
+        pytest.param("/srv/bot/profiles/x-1", "/srv/bot", "x-1", id="a profile of another home"),
+        pytest.param("/srv/bot", "/srv/bot", "custom", id="another home"),
+        pytest.param("/srv/bot/profiles/my profile", "/srv/bot", "custom", id="a folder that is no name"),
+    ],
+)
+def test_a_home_has_a_root_and_a_name(user, monkeypatch, home, root, name):
+    """A profile lies two folders below its root and goes by its folder; any other home is its own root."""
+    path = Path(home.format(user=user))
+    monkeypatch.setenv("HERMES_HOME", str(path))
+    found = get_hermes_root(), get_hermes_root(path), profile_name(), profile_name(path)
+    assert (Path(root.format(user=user)),) * 2 + (name,) * 2 == found
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "expected"),
+    [
+        pytest.param("work\n", None, "work", id="named in the file alone"),
+        pytest.param("default", None, "", id="the default one"),
+        pytest.param("", None, "", id="an empty file"),
+        pytest.param("work", "/srv/bot", "", id="a home is chosen"),
+        pytest.param(None, None, "", id="no file"),
+    ],
+)
+def test_a_profile_that_is_named_and_not_chosen_is_told(user, monkeypatch, text, chosen, expected):
+    """``active_profile`` chooses nothing; what it names is told while no HERMES_HOME does."""
+    if text is not None:
+        (user / ".hermes").mkdir(parents=True)
+        (user / ".hermes" / "active_profile").write_text(text)
+    if chosen:
+        monkeypatch.setenv("HERMES_HOME", chosen)
+    assert expected == passed_over_profile()

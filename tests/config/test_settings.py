@@ -3,6 +3,8 @@
 import codecs
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -93,6 +95,37 @@ def test_merging_changes_neither_side(base, over):
             {"model": {"api_base": "u", "base_url": "v"}},
             id="base_url beats api_base",
         ),
+        pytest.param(
+            {"base_url": "root", "model": {"api_base": "own"}},
+            {"model": {"api_base": "own", "base_url": "own"}},
+            id="an alias in the section beats the root",
+        ),
+        pytest.param(
+            {"provider": "p", "model": {"supports_vision": False}},
+            {"model": {"supports_vision": False, "provider": "p"}},
+            id="false is a value",
+        ),
+        pytest.param(
+            {"model": {"api": "k", "api_key_env": "K"}},
+            {"model": {"api": "k", "api_key": "k", "api_key_env": "K", "key_env": "K"}},
+            id="keys in the section",
+        ),
+        pytest.param(
+            {"providers": {"a": {"baseUrl": "u", "keyEnv": "K"}}},
+            {"providers": {"a": {"baseUrl": "u", "base_url": "u", "keyEnv": "K", "key_env": "K"}}},
+            id="aliases in an entry",
+        ),
+        pytest.param(
+            {"custom_providers": [{"url": "u"}, 5]},
+            {"custom_providers": [{"url": "u", "base_url": "u"}, 5]},
+            id="aliases in a list",
+        ),
+        pytest.param(
+            {"auxiliary": {"x": {"fallback_chain": [{"transport": "t"}]}}},
+            {"auxiliary": {"x": {"fallback_chain": [{"transport": "t", "api_mode": "t"}]}}},
+            id="aliases in a task",
+        ),
+        pytest.param({"zz": {"url": "u"}, 5: {"api": "k"}}, {"zz": {"url": "u"}, 5: {"api": "k"}}, id="other sections"),
         pytest.param({"base_url": "", "x": 1}, {"x": 1}, id="an empty root key is dropped"),
         pytest.param({"model": None}, {"model": None}, id="an empty section stays"),
         pytest.param({"model": 5}, {"model": 5}, id="a number stays"),
@@ -227,6 +260,98 @@ def test_a_broken_file_keeps_the_last_good_one_r21_05_r21_11(home, config_of, ca
         str(path) in said and word in said,
         isinstance(broken[0].error, ConfigError),
     ) == (["good"] * 3, True, True)
+
+
+def test_one_state_of_a_broken_file_is_warned_of_once(home, config_of, caplog):
+    """A variable that changes while the file is broken counts, and the file is not warned of again until it changes."""
+    home.write("config.yaml", "x: ${A}\n")
+    variables = {"A": "1"}
+    config = ConfigFile(home.path, Environment(home.path, variables))
+    config.current()
+    home.write("config.yaml", "x: [")
+    seen = []
+    for value in "123":
+        variables["A"] = value
+        seen.append((config.current().get("x"), config.current().error is None, len(caplog.records)))
+    home.write("config.yaml", "x: [[")
+    config.current()
+    assert seen == [("1", False, 1), ("2", False, 1), ("3", False, 1)]
+    assert len(caplog.records) == 2
+
+
+def test_only_the_file_that_changed_is_read_again(home, config_of, tmp_path):
+    """A broken user file is not looked at again because the administrator's has changed."""
+    (tmp_path / "managed").mkdir()
+    managed = tmp_path / "managed" / "config.yaml"
+    managed.write_text("y: 1\n")
+    path = home.write("config.yaml", "x: [")
+    config = config_of()
+    config.current()
+    path.with_name("config.yaml.broken").unlink()
+    managed.write_text("y: 22\n")
+    assert (config.current().get("y"), path.with_name("config.yaml.broken").exists()) == (22, False)
+
+
+def test_threads_that_read_at_once_see_whole_readings(home):
+    """While a variable changes, each thread gets one reading or another, never a mixture, and none fails."""
+    home.write("config.yaml", "a: ${A}\nb: ${A}\nc: ${B}\n")
+    variables = {"A": "1", "B": "1"}
+    config = ConfigFile(home.path, Environment(home.path, variables))
+    wrong = []
+    barrier = threading.Barrier(5)
+
+    def read():
+        barrier.wait(timeout=30)
+        for _ in range(300):
+            found = config.current()
+            if found.get("a") != found.get("b"):
+                wrong.append(found.tree)
+
+    def change():
+        barrier.wait(timeout=30)
+        for number in range(300):
+            variables["A"] = str(number % 7 + 1)
+
+    with ThreadPoolExecutor(5) as pool:
+        jobs = [*(pool.submit(read) for _ in range(4)), pool.submit(change)]
+        for job in jobs:
+            job.result(timeout=60)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("user", "managed", "key"),
+    [
+        pytest.param("base_url: https://user.test", "api_base: https://admin.test", "base_url", id="an address"),
+        pytest.param("default: user", "name: admin", "default", id="a model"),
+        pytest.param("api_key: k-user-1", "api: k-admin-1", "api_key", id="a key"),
+    ],
+)
+def test_the_managed_file_wins_in_another_spelling(home, config_of, tmp_path, user, managed, key):
+    """The administrator's word beats the user's also where the two spell its key differently."""
+    home.write("config.yaml", f"model:\n  {user}\n")
+    (tmp_path / "managed").mkdir()
+    (tmp_path / "managed" / "config.yaml").write_text(f"model:\n  {managed}\n")
+    assert "admin" in config_of().current().text("model", key)
+
+
+def test_what_is_written_is_shown_as_it_is_written(home, config_of, tmp_path):
+    """``as_written`` gives the layers with their references unexpanded, and the administrator's alone."""
+    home.write("config.yaml", "model: {default: '${M}', provider: user}\n")
+    (tmp_path / "managed").mkdir()
+    (tmp_path / "managed" / "config.yaml").write_text("model: {provider: '${P}'}\n")
+    everything, managed = config_of(M="m", P="p").as_written()
+    assert everything == {"model": {"default": "${M}", "provider": "${P}"}}
+    assert managed == {"model": {"provider": "${P}"}}
+
+
+def test_an_overlay_that_is_too_deep_is_refused(config_of):
+    """A program's configuration that is nested without end is an error of its own, no recursion."""
+    deep = {}
+    for _ in range(200):
+        deep = {"a": deep}
+    with pytest.raises(ConfigError, match="nested deeper than"):
+        config_of(deep)
 
 
 def test_a_broken_file_is_backed_up_and_left_alone(home, config_of):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_core.config.truth import is_number, is_true
+from hermes_core.config.truth import as_bool, is_number, is_true
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0, "true", "TRUE", " yes ", "On", "1"])
@@ -18,6 +18,20 @@ def test_true(value):
 def test_everything_else_is_false_r12_01(value):
     """Whatever else there is, quoted words and full containers too, is false."""
     assert is_true(value) is False
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((value, True) for value in (True, 1, 1.0, "true", " YES ", "on", "1")),
+        *((value, False) for value in (False, 0, 0.0, "false", " No ", "OFF", "0")),
+        *((value, None) for value in (None, "", "maybe", 2, 0.5, [], [False], {}, b"0")),
+    ],
+    ids=repr,
+)
+def test_a_switch_is_on_off_or_not_said(value, expected):
+    """A switch is on or off in the words people use; anything else says nothing."""
+    assert as_bool(value) is expected
 
 
 @pytest.mark.parametrize("value", [0, 1, -2, 0.5, 1e308])

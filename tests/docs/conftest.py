@@ -45,10 +45,12 @@ def fences(*languages):
 
 
 def pytest_generate_tests(metafunc):
-    """Give a test with an argument ``<language>_fence`` every such fence."""
+    """Give a test with an argument ``<language>_fence`` every such fence; ``config_fence``: every ``config.yaml``."""
     for name in metafunc.fixturenames:
         if name.endswith("_fence"):
-            found = fences(name.removesuffix("_fence"))
+            language = name.removesuffix("_fence")
+            found = [fence for fence in fences("yaml") if fence.file == "config.yaml"]
+            found = found if language == "config" else fences(language)
             metafunc.parametrize(name, found, ids=map(str, found))
 
 

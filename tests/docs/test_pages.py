@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema import Draft7Validator
 
 from hermes_core import Host, PluginContext, ProviderProfile
+from hermes_core.config.check import find_problems
+from hermes_core.config.schema import schema
 from hermes_core.plugins.entries import CAPABILITIES
 from hermes_core.plugins.manifest_file import ABOUT, parse_manifest
 
@@ -29,6 +32,14 @@ def test_a_python_fence_runs(python_fence, configured):
 def test_a_yaml_fence_parses(yaml_fence):
     """Each YAML block is a mapping."""
     assert isinstance(yaml.safe_load(yaml_fence.text), dict)
+
+
+def test_a_configuration_in_a_page_is_right(config_fence):
+    """What a page shows as ``config.yaml`` is valid under the schema, and the check finds nothing to correct."""
+    tree = yaml.safe_load(config_fence.text)
+    assert [error.message for error in Draft7Validator(schema()).iter_errors(tree)] == []
+    found = [problem.message for problem in find_problems(tree) if problem.code != "unset-variable"]
+    assert found == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -241,6 +241,17 @@ def test_an_odd_list_of_variables_stops_no_export(home, load_host, value):
     assert ("OPENAI_API_KEY" in os.environ, os.environ.get("OTHER")) == (False, "1")
 
 
+@pytest.mark.usefixtures("_restored_environment")
+def test_export_keeps_the_keys_of_the_configuration_back(home, load_host):
+    """Variables that the configuration takes keys from stay in the host; the others are exported."""
+    names = ["A_KEY_ENV", "B_REFERRED", "C_HEADER", "D_PLAIN"]
+    home.write(".env", "".join(f"{name}=value-{name}\n" for name in names))
+    entry = {"base_url": "https://x.test/v1", "keyEnv": "A_KEY_ENV", "extra_headers": {"X-Key": "Bearer ${C_HEADER}"}}
+    home.config({"providers": {"acme": entry}, "model": {"api_key": "${B_REFERRED}", "default": "${D_PLAIN}"}})
+    load_host(export_env=True)
+    assert [name for name in names if name in os.environ] == ["D_PLAIN"]
+
+
 def test_nothing_is_exported_unasked(home, load_host):
     """``Host.load()`` sets no variable of the process."""
     home.write(".env", "PLUGIN_SETTING=file")

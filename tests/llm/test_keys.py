@@ -121,7 +121,7 @@ def test_a_provider_without_keys_is_sent_none(credential, monkeypatch):
 
 PRECEDENCE = {
     "api_key-beats-all": ({"api_key": "k-inline", "api": "k-older", "key_env": "NAMED_KEY"}, "config:model.api_key"),
-    "api-is-an-older-name": ({"api": "k-older", "key_env": "NAMED_KEY"}, "config:model.api"),
+    "api-is-an-older-name": ({"api": "k-older", "key_env": "NAMED_KEY"}, "config:model.api_key"),
     "key_env-beats-the-usual-variable-r19_15": ({"key_env": "NAMED_KEY"}, "env:NAMED_KEY"),
     "api_key_env-is-another-name": ({"api_key_env": "NAMED_KEY"}, "env:NAMED_KEY"),
     "blank-key-is-none": ({"api_key": "  ", "key_env": "NAMED_KEY"}, "env:NAMED_KEY"),

@@ -261,7 +261,7 @@ def test_a_plugin_knows_itself(home, load_host):
     home.plugin("tools/acme", "def register(ctx): pass", name="acme", version="2")
     host = load_host(config={"plugins": {"enabled": ["acme"]}})
     ctx = host.context("acme")
-    assert ("tools/acme", "acme", "2", home.path, "default") == (
+    assert ("tools/acme", "acme", "2", home.path, "custom") == (
         ctx.plugin_id,
         ctx.manifest.name,
         ctx.manifest.version,

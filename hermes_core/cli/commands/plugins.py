@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
 from hermes_core.cli.session import open_host
-from hermes_core.config.edit import edit_config
+from hermes_core.config.edit import as_yaml, edit_config
 from hermes_core.errors import HermesError
 from hermes_core.plugins.activation import Activation, missing_env
 
@@ -111,4 +111,4 @@ def _add(lists: Any, key: str, plugin: Plugin) -> None:
     if not isinstance(lists.get(key), list):
         lists[key] = []
     if plugin.key not in lists[key]:
-        lists[key].append(plugin.key)
+        lists[key].append(as_yaml(plugin.key))

@@ -67,6 +67,9 @@ def run(args: Namespace) -> int:
 
 
 def _unknown(host: Host, name: str) -> UnknownProviderError:
+    if host.providers.entry(name) is not None:
+        message = f"provider {name!r} is switched off"
+        return UnknownProviderError(message, provider=name, hint=f"run `hermes providers explain {name}`")
     message = f"no provider {name!r}{near(name, host.providers.words())}"
     return UnknownProviderError(message, provider=name, hint="run `hermes providers list`")
 
