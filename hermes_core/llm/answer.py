@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +59,7 @@ def _events(body: bytes) -> Iterator[Any]:
             text = b"\n".join(data).strip()
             if text and text != b"[DONE]":
                 event = json.loads(text)
-                is_bare_error = kind == b"error" and not (isinstance(event, Mapping) and event.get("error"))
+                is_bare_error = kind == b"error" and not (isinstance(event, dict) and event.get("error"))
                 yield {"error": event} if is_bare_error else event
             kind, data = b"", []
 
@@ -68,7 +67,7 @@ def _events(body: bytes) -> Iterator[Any]:
 def reported_error(body: Any) -> Any:
     """What a body, or one of its events or choices, holds as its error; None if nothing does."""
     for part in body if isinstance(body, list) else [body]:
-        if not isinstance(part, Mapping):
+        if not isinstance(part, dict):
             continue
         if part.get("error"):
             return part["error"]
@@ -76,7 +75,7 @@ def reported_error(body: Any) -> Any:
             return part
         choices = part.get("choices")
         for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, Mapping) and choice.get("error"):
+            if isinstance(choice, dict) and choice.get("error"):
                 return choice["error"]
     return None
 
@@ -89,7 +88,7 @@ def status_of(error: Any) -> int | None:
         (503, None)
     """
     for key in ("code", "status", "status_code"):
-        value = error.get(key) if isinstance(error, Mapping) else None
+        value = error.get(key) if isinstance(error, dict) else None
         if isinstance(value, str) and len(value) == 3 and value.isdecimal():
             value = int(value)
         if isinstance(value, int) and 400 <= value < 600:

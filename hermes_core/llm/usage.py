@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from hermes_core.config.truth import is_number
@@ -43,7 +42,7 @@ def read_usage(reported: object) -> PluginLlmUsage:
         >>> read_usage({"prompt_tokens": 5, "completion_tokens": 1}).total_tokens
         6
     """
-    if not isinstance(reported, Mapping):
+    if not isinstance(reported, dict):
         return PluginLlmUsage()
     usage = PluginLlmUsage(**{ours: int(_first(reported, *theirs) or 0) for ours, theirs in _FIELDS.items()})
     if _first(reported, "prompt_tokens") is None:  # this vendor's input leaves out what its cache read or wrote
@@ -54,12 +53,14 @@ def read_usage(reported: object) -> PluginLlmUsage:
     return usage
 
 
-def _first(reported: Mapping[str, Any], *paths: str) -> float | None:
+def _first(reported: dict[str, Any], *paths: str) -> float | None:
     """The first number, from 0 to as many as there may be, at one of the dotted paths."""
     for path in paths:
         value: Any = reported
         for key in path.split("."):
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if is_number(value) and 0 <= value <= _MOST:
+            value = value.get(key) if isinstance(value, dict) else None
+            if value is None:
+                break
+        if value is not None and is_number(value) and 0 <= value <= _MOST:
             return value
     return None

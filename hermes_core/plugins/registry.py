@@ -61,6 +61,7 @@ class PluginRegistry:
         self._loading: set[Plugin] = set()
         self._watch = LoadWatch(SLOW_SECONDS, self._still_loading)
         self._calls: dict[str, list[Implementation]] = {}
+        self._listeners: dict[str, list[Listener]] = {}
         self._offered: dict[Plugin, dict[Callable[..., Any], Any]] = {}
         self._complete: dict[str, list[tuple[Implementation, Any]]] = {}
 
@@ -103,6 +104,7 @@ class PluginRegistry:
         """Forget what was derived from registrations; they have changed."""
         self.generation += 1
         self._calls.clear()
+        self._listeners.clear()
         self._complete.clear()
 
     def need(self, surface: str) -> None:
@@ -235,8 +237,10 @@ class PluginRegistry:
     def listeners(self, hook: str) -> list[Listener]:
         """The implementations of a hook that is called with arguments; plugins that may have one are loaded."""
         with self.lock:
-            self.need(hook)
-            return [Listener(self, impl) for impl in self.implementations(hook)]
+            if hook not in self._listeners:
+                self.need(hook)
+                self._listeners[hook] = [Listener(self, impl) for impl in self.implementations(hook)]
+            return self._listeners[hook]
 
     def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:
         """Record that a loaded plugin's code failed in ``place``, and warn of it once."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.redact import redact
 from hermes_core.errors import ResponseFormatError
 from hermes_core.llm.usage import read_usage
 from hermes_core.types.call import Completion
 from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest, merged_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEXT_PARTS = (None, "text", "output_text")
 """Types of those parts of a message's content that are its text."""
@@ -49,7 +51,7 @@ def decode(body: Any) -> Completion:
         ResponseFormatError: It is no chat completion.
     """
     whole = _assembled(body) if isinstance(body, list) else body
-    choice = _choice(whole) if isinstance(whole, Mapping) else None
+    choice = _choice(whole) if isinstance(whole, dict) else None
     if choice is None:
         raise ResponseFormatError(f"the provider's answer holds no message: {_preview(body)}")
     answer, finish = choice["message"], choice.get("finish_reason")
@@ -71,12 +73,12 @@ def _choice(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The first choice; a body of the Responses API, which some servers mix up, is read as one too."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
+    if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
         return choice
     content = body.get("output_text")
     if not content or not isinstance(content, str):
         output = body.get("output")
-        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+        items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
         contents = [item.get("content") for item in items if item.get("type") == "message"]
         content = [part for parts in contents if isinstance(parts, list) for part in parts]
     if not content:
@@ -114,7 +116,7 @@ def _refusal(message: Mapping[str, Any]) -> str:
 
 
 def _field(part: Any, name: str) -> Any:
-    return part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
+    return part.get(name) if isinstance(part, dict) else getattr(part, name, None)
 
 
 def _assembled(events: list[Any]) -> Any:
@@ -127,7 +129,7 @@ def _assembled(events: list[Any]) -> Any:
         choices = event.get("choices")
         for choice in filter(_is_mapping, choices if isinstance(choices, list) else ()):
             part = choice.get("delta") or choice.get("message")
-            if choice.get("index") not in (None, 0) or not isinstance(part, Mapping):
+            if choice.get("index") not in (None, 0) or not isinstance(part, dict):
                 continue
             finish = choice.get("finish_reason") or finish
             for name in ("content", "reasoning_content", "reasoning", "refusal"):
@@ -139,12 +141,12 @@ def _assembled(events: list[Any]) -> Any:
 
 
 def _is_mapping(value: object) -> bool:
-    return isinstance(value, Mapping)
+    return isinstance(value, dict)
 
 
 def _preview(body: Any) -> str:
     """What came instead, in brief."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         return type(body).__name__
     brief = {key: value if isinstance(value, str | int | float) else "…" for key, value in [*body.items()][:8]}
     return redact(str(brief))[:120]
