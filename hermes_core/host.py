@@ -26,8 +26,10 @@ from hermes_core.plugins.registry import PluginRegistry
 if TYPE_CHECKING:
     import os
 
+    from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.client import PluginLlm
     from hermes_core.llm.engine import LlmEngine
+    from hermes_core.llm.transport import Transport
     from hermes_core.plugins.context import PluginContext
     from hermes_core.plugins.order import Implementation
     from hermes_core.providers.catalog import ProviderCatalog
@@ -175,6 +177,19 @@ class Host:
 
         return ProviderCatalog(self._registry)
 
+    @cached_property
+    def credentials(self) -> Credentials:
+        """The keys and logins of this home."""
+        from hermes_core.auth.credentials import Credentials
+
+        return Credentials(self.environment, self._token_transport.send)
+
+    @cached_property
+    def _token_transport(self) -> Transport:
+        from hermes_core.llm.transport import Transport
+
+        return Transport()
+
     @property
     def commands(self) -> dict[str, Command]:
         """Slash commands by name; plugins that may offer one are loaded.
@@ -252,6 +267,9 @@ class Host:
             return
         self._closed = True
         self._registry.unload_all()
+        if "credentials" in vars(self):
+            self.credentials.close()
+            self._token_transport.close()
         if "engine" in vars(self):
             from hermes_core.llm import audit
 

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import register_secret
+from hermes_core.config.scope import scoped
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
@@ -61,7 +62,15 @@ class Environment:
         return self._file
 
     def credential(self, name: str) -> str:
-        """A secret: ``.env`` first, so a key changed on disk counts at once, then the process; else ``""``."""
+        """A secret: of the context's scope, of ``.env``, of the process, or ``""``; the file is read when it changes.
+
+        Raises:
+            UnscopedSecretError: The process serves several people, and no scope says whose is meant.
+        """
+        return scoped(name, self.own_credential)
+
+    def own_credential(self, name: str) -> str:
+        """A secret whatever scope there is: ``.env`` first, then the process; else ``""``."""
         return (self.file_values().get(name) or self.variables.get(name, "")).strip()
 
     def get(self, name: str, default: str = "") -> str:

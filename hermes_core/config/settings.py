@@ -212,7 +212,7 @@ class ConfigFile:
         return self._current
 
     def _look_up(self, name: str) -> str:
-        return self._environment.credential(name)
+        return self._environment.own_credential(name)  # one configuration is shared by all scopes
 
     def _remember(self, name: str) -> str:
         value = self._references[name] = self._look_up(name)

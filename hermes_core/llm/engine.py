@@ -27,7 +27,7 @@ from hermes_core.llm.plan import Planner, Route
 from hermes_core.llm.transport import Transport
 
 if TYPE_CHECKING:
-    from hermes_core.config.environment import Environment
+    from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.async_transport import AsyncTransport
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
@@ -93,7 +93,10 @@ class LaneHost(Protocol):
     """What the model lane needs of its host."""
 
     home: Path
-    environment: Environment
+
+    @property
+    def credentials(self) -> Credentials:
+        """The home's credentials."""
 
     @property
     def providers(self) -> ProviderCatalog:
@@ -120,7 +123,7 @@ class LlmEngine:
 
     def __init__(self, host: LaneHost) -> None:
         self._host = host
-        self._planner = Planner(host.providers, host.environment, host.say)
+        self._planner = Planner(host.providers, host.credentials, host.say)
         self._transport = Transport()
         self._known = _Known(Config(), set(), {})
         self._closed = False

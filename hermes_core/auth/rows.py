@@ -1,0 +1,101 @@
+"""Changing what ``auth.json`` says of one pool; every function works on the tree that ``AuthStore.changing`` gives."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.auth.entries import NEVER_REFUSED, STATE_SOURCES, fingerprint, priority_of, row_id, rows_of, state_of
+from hermes_core.auth.store import is_secret
+from hermes_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hermes_core.auth.entries import Entry
+    from hermes_core.auth.store import Tree
+
+TOKEN_FIELDS = ("access_token", "refresh_token")
+
+
+def materialise(tree: Tree, pool: str, entries: Sequence[Entry]) -> list[Any]:
+    """A pool's rows, with those that are not stored yet added; if there were any, all are numbered as they stand.
+
+    Args:
+        tree: The whole tree.
+        pool: The pool's name.
+        entries: The pool's entries in order of preference.
+
+    Raises:
+        ConfigError: What stands there is no list, so nothing may be put in its place.
+    """
+    pools = tree.get("credential_pool")
+    if pools is None:
+        pools = tree["credential_pool"] = {}
+    rows = pools.setdefault(pool, [])
+    if not isinstance(rows, list):
+        message = f"auth.json: credential_pool.{pool} must be a list, not {type(rows).__name__}"
+        raise ConfigError(message, key=f"credential_pool.{pool}", hint="mend the file; nothing was written")
+    known = {row_id(row, pool) for row in rows_of(tree, pool)}
+    missing = [entry for entry in entries if not (entry.is_stored or entry.is_suppressed or entry.id in known)]
+    rows += [stored_form(entry) for entry in missing]
+    if missing:
+        places = {entry.id: number for number, entry in enumerate(entries)}
+        renumber(rows, lambda row: (places.get(row_id(row, pool), len(places)), priority_of(row)))
+    return rows
+
+
+def renumber(rows: list[Any], rank: Callable[[Tree], Any]) -> None:
+    """Number rows from 0 in the order of ``rank``."""
+    for number, row in enumerate(sorted((row for row in rows if isinstance(row, dict)), key=rank)):
+        row["priority"] = number
+
+
+def write_changes(tree: Tree, pool: str, changes: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write fields into rows, by the rows' ids; rows that are gone stay away.
+
+    The tokens of a login that came from the provider's state are written there too.
+    """
+    for row in rows_of(tree, pool):
+        fields = changes.get(row_id(row, pool), {})
+        places = [row]
+        if fields.keys() & {*TOKEN_FIELDS} and row.get("source") in STATE_SOURCES:
+            places.append(state_of(tree, pool))
+        for place in places:
+            for name, value in fields.items():
+                nested = place.get("tokens")
+                target = nested if name in TOKEN_FIELDS and isinstance(nested, dict) else place
+                if place is not row and name in NEVER_REFUSED:
+                    continue
+                if value is None and (is_secret(name) or name == "last_auth_error"):
+                    target.pop(name, None)
+                else:
+                    target[name] = value
+
+
+def stored_form(entry: Entry) -> Tree:
+    """What is stored of an entry that was not yet: no secret, but what tells whether the key is still the same."""
+    told = {"secret_fingerprint": fingerprint(entry.value)} if entry.is_borrowed and entry.value else {}
+    return {
+        "id": entry.id,
+        "label": entry.label,
+        "auth_type": entry.kind,
+        "source": entry.source,
+        **NEVER_REFUSED,
+        **without_secrets(entry.fields),
+        **told,
+    }
+
+
+def expiry_fields(expires_at: float | None, fields: Mapping[str, Any]) -> Tree:
+    """The fields that say when a token ends, in the spellings that an entry uses."""
+    iso = None if expires_at is None else datetime.fromtimestamp(expires_at, UTC).isoformat()
+    found: Tree = {"expires_at": iso}
+    if "expires_at_ms" in fields:
+        found["expires_at_ms"] = None if expires_at is None else int(expires_at * 1000)
+    return found
+
+
+def without_secrets(fields: Mapping[str, Any]) -> Tree:
+    """Fields of an entry as people may see them."""
+    return {name: value for name, value in fields.items() if not is_secret(name)}
