@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.order import Implementation
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
+    from hermes_core.types.agent import Agent, AgentResolver
     from hermes_core.types.contributions import CliCommand, Command
     from hermes_core.types.wire import ApiMode
 
@@ -65,6 +66,7 @@ class Host:
         *,
         say: Callable[[str], None],
         allow_downloads: bool,
+        agent_resolver: AgentResolver | None = None,
     ) -> None:
         self.home = home
         self.environment = environment
@@ -72,6 +74,7 @@ class Host:
         self._say_line = say
         self._said: set[str] = set()
         self._allow_downloads = allow_downloads
+        self._agent_resolver = agent_resolver
         self._closed = False
         open_logs(environment)
         self._index = Index.of(home)
@@ -87,6 +90,7 @@ class Host:
         export_env: bool = False,
         allow_downloads: bool = False,
         say: Callable[[str], None] | None = None,
+        agent_resolver: AgentResolver | None = None,
     ) -> Self:
         """Load a home. Plugins are found; none is imported, and nothing is downloaded.
 
@@ -97,6 +101,8 @@ class Host:
                 provider declares as its own and those already set.
             allow_downloads: Let a provider fetch what it needs on first use.
             say: Shows one line to the operator; writes to standard error when None.
+            agent_resolver: Says of an agent's id, for ``agent_id=``, which ``provider``, ``model`` and ``home``
+                that agent uses, as a mapping; None for an agent it does not know.
         """
         path = get_hermes_home() if home is None else Path(home).expanduser()
         environment = Environment(path)
@@ -106,6 +112,7 @@ class Host:
             ConfigFile(path, environment, config),
             say=say or _say_on_stderr,
             allow_downloads=allow_downloads,
+            agent_resolver=agent_resolver,
         )
         if export_env:
             declared = [data.get("env_vars") for row in host.plugins for data in row.manifest.profiles]
@@ -216,6 +223,16 @@ class Host:
                 for command in self._registry.context(row).registrations.cli_commands:
                     found.setdefault(command.name, command)
         return found
+
+    def agent(self, agent_id: str) -> Agent:
+        """What this program's resolver says of an agent; nothing without one, and the id is a label then.
+
+        Raises:
+            HermesError: The resolver raised, or returned what it may not.
+        """
+        from hermes_core.types.agent import read_agent
+
+        return read_agent(agent_id, self._agent_resolver)
 
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin, or of a program: any id will do, the trust gate goes by it."""

@@ -10,14 +10,11 @@ from typing import Any
 
 from hermes_core.config.truth import is_number
 
-COOLDOWN = 3600.0
-"""Seconds a credential rests after a refusal, when neither the provider nor the configuration says."""
-
 REFUSED_COOLDOWN = 300.0
-"""The same after a 401: somebody may be mending the key."""
+"""Seconds a credential rests after a 401: somebody may be mending the key."""
 
 ONLY_ONE_COOLDOWN = 60.0
-"""The same for a rate limit of the only credential there is: nobody else could answer meanwhile."""
+"""The same after a rate limit of the only credential there is: nobody else could answer meanwhile."""
 
 LONGEST = 31 * 86400.0
 """No provider is taken at its word for longer: the limits of a month are the longest there are."""
@@ -187,7 +184,7 @@ def _texts(fields: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in fields.items() if isinstance(value, str | int | float)}
 
 
-def resting_until(entry: Mapping[str, Any], *, is_only_one: bool, cooldown: float = COOLDOWN) -> float:
+def resting_until(entry: Mapping[str, Any], *, is_only_one: bool, cooldown: float) -> float:
     """When a stored entry that was refused may be used again, in seconds since 1970; 0 when it was not.
 
     The only credential there is rests briefly: what a provider says about it counts up to ``cooldown``, and
@@ -200,8 +197,8 @@ def resting_until(entry: Mapping[str, Any], *, is_only_one: bool, cooldown: floa
 
     Example:
         >>> limited = {"last_status": "exhausted", "last_status_at": 1000, "last_error_code": 429}
-        >>> resting_until(limited, is_only_one=False), resting_until(limited, is_only_one=True)
-        (4600.0, 1060.0)
+        >>> [resting_until(limited, is_only_one=alone, cooldown=3600) for alone in (False, True)]
+        [4600.0, 1060.0]
     """
     if entry.get("last_status") != "exhausted":
         return 0.0

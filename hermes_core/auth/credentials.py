@@ -9,10 +9,8 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.cooldown import COOLDOWN
 from hermes_core.auth.entries import line_up, rows_of, state_of
-from hermes_core.auth.pool import BRIEFLY, STRATEGIES, CredentialPool
-from hermes_core.auth.rows import materialise, write_changes
+from hermes_core.auth.pool import BRIEFLY, COOLDOWN, STRATEGIES, CredentialPool
 from hermes_core.auth.store import AuthStore
 from hermes_core.config.settings import Config
 from hermes_core.config.truth import is_number
@@ -103,30 +101,34 @@ class Credentials:
             cooldown=read_cooldown(cooldown),
         )
 
-    def line_up(self, pool: CredentialPool, tree: Mapping[str, Any] | None = None) -> list[Entry]:
+    def line_up(self, pool: CredentialPool, tree: Tree | None = None) -> list[Entry]:
         """A pool's entries as they are now; as ``tree`` has them, when it is given."""
-        store = self.store_of(pool.name)
+        store, stored = self._place_of(pool.name)
         return line_up(
             pool.name,
             pool.found,
             store,
-            store.read() if tree is None else tree,
+            stored if tree is None else tree,
             newer=self._newer(pool.name),
-            suppressed=self._suppressed(pool.name),
+            suppressed=_suppressed(pool.name, stored if store is self.store else self.store.read()),
         )
 
     def store_of(self, pool: str) -> AuthStore:
         """Where a pool is stored: at home, unless only the root has anything of it."""
-        for store in self.stores:
-            tree = store.read()
+        return self._place_of(pool)[0]
+
+    def _place_of(self, pool: str) -> tuple[AuthStore, Mapping[str, Any]]:
+        """Where a pool is stored, and what is there."""
+        first = self.store, self.store.read()
+        for store, tree in (first, *((other, other.read()) for other in self.stores[1:])):
             if rows_of(tree, pool) or state_of(tree, pool):
-                return store
-        return self.store
+                return store, tree
+        return first
 
     def mentions(self, pool: str) -> bool:
         """Whether a store says anything of a pool, be it that a source is out of use."""
-        tree = self.store_of(pool).read()
-        return bool(rows_of(tree, pool) or state_of(tree, pool) or self._suppressed(pool))
+        _, tree = self._place_of(pool)
+        return bool(rows_of(tree, pool) or state_of(tree, pool) or _suppressed(pool, self.store.read()))
 
     def remember(self, pool: CredentialPool, changes: Mapping[str, Tree]) -> None:
         """Let fields of entries, by id, count from now on in this process; ``save`` writes them."""
@@ -141,6 +143,8 @@ class Credentials:
         Args:
             wait: Seconds to wait for other writers.
         """
+        from hermes_core.auth.rows import materialise, write_changes
+
         with self._saving:
             for name, (pool, changes) in [*self._unwritten.items()]:
                 ordered = self.line_up(pool)
@@ -155,6 +159,11 @@ class Credentials:
                     if self._unwritten.get(name, (None, None))[1] is changes:
                         del self._unwritten[name]
 
+    def forget(self, pool: str) -> None:
+        """Drop what has been remembered of a pool."""
+        with self.lock:
+            self._unwritten.pop(pool, None)
+
     def close(self) -> None:
         """Write what has been remembered."""
         if self._unwritten:
@@ -165,9 +174,11 @@ class Credentials:
         found = self._unwritten.get(pool)
         return found[1] if found else _NOTHING
 
-    def _suppressed(self, pool: str) -> Sequence[Any]:
-        sources = (self.store.read().get("suppressed_sources") or _NOTHING).get(pool)
-        return sources if isinstance(sources, list) else ()
+
+def _suppressed(pool: str, tree: Mapping[str, Any]) -> Sequence[Any]:
+    """The sources of a pool that the operator took out of use."""
+    sources = (tree.get("suppressed_sources") or _NOTHING).get(pool)
+    return sources if isinstance(sources, list) else ()
 
 
 def read_cooldown(value: object) -> float:

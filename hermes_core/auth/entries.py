@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from hashlib import sha256
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-from hermes_core.auth.cooldown import read_moment
+from zlib import crc32
 
 if TYPE_CHECKING:
     from hermes_core.auth.keys import Credential
@@ -156,8 +154,9 @@ def state_entry(state: Fields, store: AuthStore, pool: str, newer: Mapping[str, 
     if not tokens_of(state).get("access_token"):
         return None
     source = STATE_SOURCES[0]
-    row = {**NEVER_REFUSED, "source": source, "auth_type": "oauth", "label": text_of(state.get("label")) or "login"}
-    fresh = newer.get(entry_id(pool, source), NOTHING)
+    id, label = entry_id(pool, source), text_of(state.get("label")) or "login"  # noqa: A001 - as the row calls it
+    row = {**NEVER_REFUSED, "id": id, "source": source, "auth_type": "oauth", "label": label}
+    fresh = newer.get(id, NOTHING)
     return stored_entry(row, store, pool, state=state, newer=fresh)._replace(is_stored=False)
 
 
@@ -168,7 +167,7 @@ def line_up(
     tree: Mapping[str, Any],
     *,
     newer: Mapping[str, Fields] = NOTHING,
-    suppressed: Container[str] = (),
+    suppressed: Collection[str] = (),
 ) -> list[Entry]:
     """Every entry of a pool in order of preference.
 
@@ -183,6 +182,8 @@ def line_up(
         newer: Fields that are not stored yet, by entry.
         suppressed: Sources that the operator took out of use.
     """
+    if not tree and not newer:
+        return [found_entry(key, store, pool) for key in found]
     state, others = state_of(tree, pool), {key.source: key for key in found}
     ranked: list[tuple[int, Entry]] = []
     for row in rows_of(tree, pool):
@@ -194,12 +195,16 @@ def line_up(
             entry = stored_entry(row, store, pool, state=state, newer=fresh)
         ranked.append((priority_of(entry.fields), entry))
     rest: list[Entry | None] = [found_entry(key, store, pool) for key in others.values()]
-    rest = [entry and entry._replace(fields={**entry.fields, **newer.get(entry.id, {})}) for entry in rest]
+    if newer:
+        rest = [entry and entry._replace(fields={**entry.fields, **newer.get(entry.id, {})}) for entry in rest]
     if not any(entry.source in STATE_SOURCES for _, entry in ranked):
         rest.append(state_entry(state, store, pool, newer))
     ranked += [(priority_of(entry.fields, _usual_priority(entry)), entry) for entry in rest if entry is not None]
     ranked.sort(key=itemgetter(0))
-    return [entry._replace(is_suppressed=entry.source in suppressed) for _, entry in ranked]
+    return [
+        entry._replace(is_suppressed=True) if suppressed and entry.source in suppressed else entry
+        for _, entry in ranked
+    ]
 
 
 def _usual_priority(entry: Entry) -> int:
@@ -225,8 +230,9 @@ def state_of(tree: Mapping[str, Any], pool: str) -> Tree:
 
 
 def row_id(row: Mapping[str, Any], pool: str) -> str:
-    """The id of a row, also of one that has none."""
-    return text_of(row.get("id")) or entry_id(pool, text_of(row.get("source")))
+    """The id of a row, also of one that has none: somebody may have written it by hand."""
+    source = text_of(row.get("source"))
+    return text_of(row.get("id")) or entry_id(pool, source if is_borrowed(source) else f"{source} {row.get('label')}")
 
 
 def tokens_of(state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -237,6 +243,8 @@ def tokens_of(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _runtime_token(fields: Mapping[str, Any]) -> tuple[str, float | None]:
     """What an entry sends, and when that ends: its agent key if it has one, else its key or access token."""
+    from hermes_core.auth.cooldown import read_moment
+
     agent_key = text_of(fields.get("agent_key"))
     if agent_key:
         return agent_key, read_moment(fields.get("agent_key_expires_at"))
@@ -251,7 +259,7 @@ def _runtime_token(fields: Mapping[str, Any]) -> tuple[str, float | None]:
 @lru_cache(256)
 def entry_id(pool: str, source: str) -> str:
     """The id of an entry that no store gave one: the same in every process."""
-    return sha256(f"{pool} {source}".encode()).hexdigest()[:6]
+    return f"{crc32(f'{pool} {source}'.encode()):08x}"[-6:]
 
 
 def fingerprint(value: str) -> str:
@@ -261,6 +269,8 @@ def fingerprint(value: str) -> str:
         >>> fingerprint("k-1")
         'sha256:7c35c5a1785d2070'
     """
+    from hashlib import sha256
+
     return f"sha256:{sha256(value.encode()).hexdigest()[:16]}"
 
 
@@ -273,6 +283,8 @@ def _expiry_in(token: str) -> float | None:
         claims = json.loads(base64.urlsafe_b64decode(found[1] + "=="))
     except (ValueError, RecursionError):
         return None
+    from hermes_core.auth.cooldown import read_moment
+
     return read_moment(claims.get("exp")) if isinstance(claims, dict) else None
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.auth.cooldown import error_code, reset_moment, resting_until
 from hermes_core.auth.entries import NEVER_REFUSED, fingerprint
 from hermes_core.auth.keys import NO_CREDENTIAL, Credential, is_usable, key_variables, odd_character
-from hermes_core.auth.oauth import TERMINAL, settings_of
-from hermes_core.auth.refresh import refresh
 from hermes_core.errors import ExhaustedCredentialsError, MissingCredentialError, UnknownAuthProfileError, near
 from hermes_core.types.address import host_of
 
@@ -27,6 +23,9 @@ log = logging.getLogger(__name__)
 
 STRATEGIES = ("fill_first", "round_robin", "random", "least_used")
 """Which of several credentials is used: the first; each in turn; any; the one used least so far."""
+
+COOLDOWN = 3600.0
+"""Seconds a refused credential rests, when neither its provider nor the configuration says."""
 
 BRIEFLY = 0.25
 """Seconds that writing down how a credential fares may wait for other writers; else it is written later."""
@@ -84,8 +83,8 @@ class CredentialPool:
         self.name = profile.name.lower()
         self.owner = owner
         self.found = found
-        self._address = address
-        self._strategy = strategy
+        self.address = address
+        self.strategy = strategy
         self._cooldown = cooldown
 
     def __repr__(self) -> str:
@@ -142,6 +141,9 @@ class CredentialPool:
             headers: Of the answer, their names in lower case.
             body: Of the answer.
         """
+        from hermes_core.auth.cooldown import error_code, reset_moment
+        from hermes_core.auth.oauth import TERMINAL
+
         entry = self.entry(credential.id)
         if entry is None or entry.value != credential.value:
             return
@@ -175,6 +177,8 @@ class CredentialPool:
             OAuthError: The endpoint refused or could not be reached; ``relogin_required`` says what helps.
             TimeoutError: It takes longer than ``timeout``.
         """
+        from hermes_core.auth.refresh import refresh
+
         return refresh(self, credential, timeout)
 
     def find(self, name: str) -> Entry:
@@ -236,10 +240,14 @@ class CredentialPool:
         for entry in entries:
             found.append((entry, Standing(self._word(entry, seen))))
             seen.add(entry.value)
-        is_only_one = sum(standing.word == "ok" for _, standing in found) == 1
-        now = self.owner.clock()
-        for number, (entry, standing) in enumerate(found):
-            if standing.word == "ok":
+        refused = [number for number, (entry, how) in enumerate(found) if how.word == "ok" and _was_refused(entry)]
+        if refused:
+            from hermes_core.auth.cooldown import resting_until
+
+            is_only_one = sum(standing.word == "ok" for _, standing in found) == 1
+            now = self.owner.clock()
+            for number in refused:
+                entry = found[number][0]
                 until = resting_until(entry.fields, is_only_one=is_only_one, cooldown=self._cooldown)
                 if until > now:
                     found[number] = entry, Standing("resting", until)
@@ -266,7 +274,7 @@ class CredentialPool:
         if entry.is_borrowed:  # it was found for the address
             return ""
         if not own:
-            return "" if entry.base_url and host_of(entry.base_url) == host_of(self._address) else None
+            return "" if entry.base_url and host_of(entry.base_url) == host_of(self.address) else None
         is_own = not entry.base_url or entry.base_url.rstrip("/") == own.rstrip("/")
         return "" if is_own else entry.base_url
 
@@ -277,7 +285,11 @@ class CredentialPool:
 
     def credential_of(self, entry: Entry) -> Credential:
         """An entry as it is sent."""
-        skew = settings_of(self.profile).skew if entry.refresh_token else 0.0
+        is_stale = False
+        if entry.refresh_token and entry.expires_at is not None:
+            from hermes_core.auth.oauth import settings_of
+
+            is_stale = entry.expires_at - settings_of(self.profile).skew <= self.owner.clock()
         return Credential(
             entry.value,
             entry.source,
@@ -285,25 +297,29 @@ class CredentialPool:
             label=entry.label,
             kind=entry.kind,
             base_url=self._address_of(entry) or "",
-            is_stale=bool(entry.refresh_token)
-            and entry.expires_at is not None
-            and entry.expires_at - skew <= self.owner.clock(),
+            is_stale=is_stale,
         )
 
     def _chosen(self, available: Sequence[Entry], entries: Sequence[Entry]) -> Entry:
         """One of several, by the strategy."""
-        if self._strategy == "random":
-            return secrets.choice(available)
-        if self._strategy == "round_robin":
+        if self.strategy == "random":
+            from secrets import choice
+
+            return choice(available)
+        if self.strategy == "round_robin":
             chosen = available[0]
             turned = [*(entry for entry in entries if entry is not chosen), chosen]
             self.owner.remember(self, {entry.id: {"priority": number} for number, entry in enumerate(turned)})
             return chosen
-        if self._strategy == "least_used":
+        if self.strategy == "least_used":
             chosen = min(available, key=_uses)
             self.owner.remember(self, {chosen.id: {"request_count": _uses(chosen) + 1}})
             return chosen
         return available[0]
+
+
+def _was_refused(entry: Entry) -> bool:
+    return entry.fields.get("last_status") == "exhausted"
 
 
 def _uses(entry: Entry) -> int:

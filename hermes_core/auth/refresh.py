@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.auth.entries import NEVER_REFUSED
 from hermes_core.auth.oauth import REQUEST_SECONDS, refreshed, settings_of
-from hermes_core.auth.rows import expiry_fields, materialise, write_changes
+from hermes_core.auth.rows import materialise, token_fields, write_changes
 from hermes_core.auth.store import LOCK_SECONDS
 from hermes_core.errors import ConfigError, OAuthError
 
@@ -74,7 +74,7 @@ def _refreshed(pool: CredentialPool, credential: Credential) -> Credential:
             if entry is None or not entry.refresh_token:
                 raise _ended(pool, "it holds no refresh token")
             try:
-                fields = _of_tokens(_asked(pool, entry, seconds), entry)
+                fields = token_fields(_asked(pool, entry, seconds), entry.fields)
             except OAuthError as error:
                 if not error.relogin_required:
                     return _still_good(pool, entry, credential, error)
@@ -131,21 +131,6 @@ def _still_good(pool: CredentialPool, entry: Entry, credential: Credential, erro
     found = pool.credential_of(entry)
     found.is_stale = False
     return found
-
-
-def _of_tokens(tokens: Tokens, entry: Entry) -> Tree:
-    """What is written of new tokens."""
-    return {
-        **NEVER_REFUSED,
-        "last_status": "ok",
-        "access_token": tokens.access_token,
-        "refresh_token": tokens.refresh_token,
-        "last_refresh": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
-        "last_auth_error": None,
-        "agent_key": None,
-        **tokens.about,
-        **expiry_fields(tokens.expires_at, entry.fields),
-    }
 
 
 def _of_failure(pool: CredentialPool, error: OAuthError) -> Tree:

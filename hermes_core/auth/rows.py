@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hermes_core.auth.entries import Entry
+    from hermes_core.auth.oauth import Tokens
     from hermes_core.auth.store import Tree
 
 TOKEN_FIELDS = ("access_token", "refresh_token")
@@ -29,13 +30,7 @@ def materialise(tree: Tree, pool: str, entries: Sequence[Entry]) -> list[Any]:
     Raises:
         ConfigError: What stands there is no list, so nothing may be put in its place.
     """
-    pools = tree.get("credential_pool")
-    if pools is None:
-        pools = tree["credential_pool"] = {}
-    rows = pools.setdefault(pool, [])
-    if not isinstance(rows, list):
-        message = f"auth.json: credential_pool.{pool} must be a list, not {type(rows).__name__}"
-        raise ConfigError(message, key=f"credential_pool.{pool}", hint="mend the file; nothing was written")
+    rows = list_of(tree, "credential_pool", pool)
     known = {row_id(row, pool) for row in rows_of(tree, pool)}
     missing = [entry for entry in entries if not (entry.is_stored or entry.is_suppressed or entry.id in known)]
     rows += [stored_form(entry) for entry in missing]
@@ -45,10 +40,47 @@ def materialise(tree: Tree, pool: str, entries: Sequence[Entry]) -> list[Any]:
     return rows
 
 
+def list_of(tree: Tree, section: str, pool: str) -> list[Any]:
+    """A pool's list in one of the tree's sections; it is the tree's own, and made when it is missing.
+
+    Raises:
+        ConfigError: What stands there is no list, so nothing may be put in its place.
+    """
+    pools = tree[section] = tree.get(section) or {}
+    found = pools.setdefault(pool, [])
+    if not isinstance(found, list):
+        message = f"auth.json: {section}.{pool} must be a list, not {type(found).__name__}"
+        raise ConfigError(message, key=f"{section}.{pool}", hint="mend the file; nothing was written")
+    return found
+
+
 def renumber(rows: list[Any], rank: Callable[[Tree], Any]) -> None:
     """Number rows from 0 in the order of ``rank``."""
     for number, row in enumerate(sorted((row for row in rows if isinstance(row, dict)), key=rank)):
         row["priority"] = number
+
+
+def token_fields(tokens: Tokens, fields: Mapping[str, Any]) -> Tree:
+    """What is written of new tokens, in the spellings that an entry uses."""
+    return {
+        **NEVER_REFUSED,
+        "last_status": "ok",
+        "access_token": tokens.access_token,
+        "refresh_token": tokens.refresh_token,
+        "last_refresh": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+        "last_auth_error": None,
+        "agent_key": None,
+        **tokens.about,
+        **_expiry_fields(tokens.expires_at, fields),
+    }
+
+
+def drop_tokens(state: Tree) -> None:
+    """Take the tokens out of a provider's state; the rest of it stays."""
+    for place in (state, state.get("tokens")):
+        if isinstance(place, dict):
+            for name in [name for name in place if name in TOKEN_FIELDS or name == "agent_key"]:
+                del place[name]
 
 
 def write_changes(tree: Tree, pool: str, changes: Mapping[str, Mapping[str, Any]]) -> None:
@@ -87,7 +119,7 @@ def stored_form(entry: Entry) -> Tree:
     }
 
 
-def expiry_fields(expires_at: float | None, fields: Mapping[str, Any]) -> Tree:
+def _expiry_fields(expires_at: float | None, fields: Mapping[str, Any]) -> Tree:
     """The fields that say when a token ends, in the spellings that an entry uses."""
     iso = None if expires_at is None else datetime.fromtimestamp(expires_at, UTC).isoformat()
     found: Tree = {"expires_at": iso}

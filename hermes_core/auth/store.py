@@ -9,7 +9,6 @@ import shutil
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import stamp
@@ -97,6 +96,11 @@ class AuthStore:
                 last = _Reading(now, last.tree, error)
             self._last = last
         return last.tree
+
+    def names(self) -> set[str]:
+        """The providers that it says anything of."""
+        tree = self.read()
+        return {name for section in SECTIONS for name in tree.get(section) or ()}
 
     @contextmanager
     def changing(self, wait: float = LOCK_SECONDS) -> Iterator[Tree]:
@@ -187,6 +191,8 @@ class AuthStore:
 
     def _write(self, tree: Tree) -> None:
         """Put the tree in the file's place, so that a reader, or a crash, sees the old one or the new one."""
+        from datetime import UTC, datetime
+
         tree.setdefault("version", VERSION)
         tree["updated_at"] = datetime.now(UTC).isoformat()
         target = self.path.resolve()

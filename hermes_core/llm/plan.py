@@ -118,6 +118,14 @@ class Planner:
         )
         return [route]
 
+    def active(self, config: Config) -> str:
+        """The name of the provider that a call goes to when nobody asks for another.
+
+        Raises:
+            MissingCredentialError: None is configured, and none was found.
+        """
+        return self._main_provider(config) or self._automatic(config)
+
     def _main_provider(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
         name = (config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")).lower()
