@@ -36,9 +36,10 @@ _UNITS = {
     )
     for word in words.split()
 }
-_PART = rf"\d+(?:\.\d+)?\s*(?:{'|'.join(_UNITS)})(?![a-z])"
-_PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
-_DURATION = re.compile(rf"(?:{_PART}[\s,]*(?:and\s+)?)+|\d+(?:\.\d+)?")
+_NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"  # bounded, so that no text takes long to look through
+_PART = rf"{_NUMBER}\s*(?:{'|'.join(_UNITS)})(?![a-z])"
+_PARTS = re.compile(rf"({_NUMBER})\s*([a-z]+)")
+_DURATION = re.compile(rf"(?:{_PART}[\s,]*(?:and\s+)?)+|{_NUMBER}(?![0-9])")
 _ANNOUNCED = re.compile(
     rf"(?:quotaresetdelay|retrydelay|retry\s+after|(?:again|retry|resets?)\s+in)\W{{0,8}}({_DURATION.pattern})"
 )
@@ -68,9 +69,10 @@ def read_moment(value: object) -> float | None:
 def _read_date(text: str) -> float | None:
     try:
         read = datetime.fromisoformat(text)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+        moment = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+    return moment if moment >= 0 else None
 
 
 def read_duration(text: str) -> float | None:

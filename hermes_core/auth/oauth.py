@@ -144,7 +144,13 @@ def _is_safe(url: str) -> bool:
 
 
 def refreshed(
-    settings: OAuthSettings, refresh_token: str, send: Send, *, client_id: str = "", timeout: float = REQUEST_SECONDS
+    settings: OAuthSettings,
+    refresh_token: str,
+    send: Send,
+    *,
+    client_id: str = "",
+    timeout: float = REQUEST_SECONDS,
+    now: Callable[[], float] = time.time,
 ) -> Tokens:
     """New tokens for a refresh token; the old refresh token stays when the answer holds none.
 
@@ -154,6 +160,7 @@ def refreshed(
         send: Sends a request and waits for the answer, that many seconds at most.
         client_id: The client it was given to, if not the provider's usual one.
         timeout: In seconds.
+        now: Tells the time in seconds since 1970.
 
     Raises:
         OAuthError: The endpoint refused, could not be reached, or said something else.
@@ -164,7 +171,7 @@ def refreshed(
     if settings.refresh_header:
         headers[settings.refresh_header] = form.pop("refresh_token")
     body = _post(settings, settings.token_url, form, send, timeout, headers)
-    return _tokens(settings, body, refresh_token)
+    return _tokens(settings, body, refresh_token, now())
 
 
 def begin_login(settings: OAuthSettings, send: Send) -> DeviceCode:
@@ -227,7 +234,8 @@ def finish_login(
     while clock() + interval <= end:
         sleep(interval)
         try:
-            return _tokens(settings, _post(settings, settings.token_url, form, send, REQUEST_SECONDS), "")
+            body = _post(settings, settings.token_url, form, send, REQUEST_SECONDS)
+            return _tokens(settings, body, "", time.time())
         except OAuthError as error:
             if error.code == "slow_down" or error.retryable:
                 interval = min(interval + SLOWER, max(SLOWEST, begun.interval))
@@ -295,7 +303,7 @@ def _refusal(settings: OAuthSettings, response: HttpResponse, body: Mapping[str,
     )
 
 
-def _tokens(settings: OAuthSettings, body: Mapping[str, Any], refresh_token: str) -> Tokens:
+def _tokens(settings: OAuthSettings, body: Mapping[str, Any], refresh_token: str, now: float) -> Tokens:
     access, refresh = body.get("access_token"), body.get("refresh_token") or refresh_token
     for value in (access, refresh):
         if isinstance(value, str):
@@ -303,12 +311,11 @@ def _tokens(settings: OAuthSettings, body: Mapping[str, Any], refresh_token: str
     if not isinstance(access, str) or not access or not isinstance(refresh, str) or not access.isprintable():
         raise _failed(settings, "its token endpoint gave no access token")
     about = {name: body[name] for name in ("token_type", "scope", "expires_in") if name in body}
-    return Tokens(access, refresh, _end(body), about)
+    return Tokens(access, refresh, _end(body, now), about)
 
 
-def _end(body: Mapping[str, Any]) -> float | None:
+def _end(body: Mapping[str, Any], now: float) -> float | None:
     """When a token that was just given ends; some endpoints say the moment, in milliseconds."""
-    now = time.time()
     said = body.get("expires_in") if body.get("expires_in") is not None else body.get("expired_in")
     seconds = _seconds(said)
     if seconds is None:

@@ -30,9 +30,7 @@ SHORTEST = 5.0
 
 def refresh(pool: CredentialPool, credential: Credential, timeout: float | None) -> Credential:
     """See ``CredentialPool.refresh``."""
-    entry = _find(pool.entries(), credential.id)
-    newer = entry and _newer(pool, entry, credential)
-    return newer or _flight(pool, credential).result(timeout)
+    return _newer(pool, pool.entries(), credential) or _flight(pool, credential).result(timeout)
 
 
 def _flight(pool: CredentialPool, credential: Credential) -> Future[Credential]:
@@ -58,24 +56,22 @@ def _flight(pool: CredentialPool, credential: Credential) -> Future[Credential]:
 
 def _refreshed(pool: CredentialPool, credential: Credential) -> Credential:
     """Refresh a login while no other process can, and write down what came of it."""
-    found = _find(pool.entries(), credential.id)
-    if found is None:
-        raise _ended(pool, "it is gone")
     seconds = _patience(pool)
     fields: Tree = {}
     failure: OAuthError | None = None
     try:
-        with found.store.changing(LOCK_SECONDS + seconds) as tree:
+        with pool.owner.store_of(pool.name).changing(LOCK_SECONDS + seconds) as tree:
             entries = pool.owner.line_up(pool, tree)
-            entry = _find(entries, credential.id)
-            newer = entry and _newer(pool, entry, credential)
-            if newer:
+            newer = _newer(pool, entries, credential)
+            if newer is not None:
                 return newer
-            if entry is None or not entry.refresh_token:
-                raise _ended(pool, "it holds no refresh token")
+            entry = _refreshable(pool, entries, credential)
             try:
                 fields = token_fields(_asked(pool, entry, seconds), entry.fields)
             except OAuthError as error:
+                newer = _newer(pool, pool.entries(), credential)  # a program without our lock may have been quicker
+                if newer is not None:
+                    return newer
                 if not error.relogin_required:
                     return _still_good(pool, entry, credential, error)
                 failure, fields = error, _of_failure(pool, error)
@@ -89,20 +85,31 @@ def _refreshed(pool: CredentialPool, credential: Credential) -> Credential:
         pool.owner.remember(pool, {credential.id: fields})
     if failure is not None:
         raise failure
-    fresh = _find(pool.entries(), credential.id)
-    if fresh is None:
-        raise _ended(pool, "it is gone")
-    return pool.credential_of(fresh)
+    return pool.credential_of(_refreshable(pool, pool.entries(), credential))
 
 
-def _find(entries: Sequence[Entry], id: str) -> Entry | None:  # noqa: A002 - what it is called everywhere
-    return next((entry for entry in entries if entry.id == id), None)
+def _newer(pool: CredentialPool, entries: Sequence[Entry], credential: Credential) -> Credential | None:
+    """What somebody else got for the login meanwhile, if it can be used."""
+    for entry in entries:
+        if entry.id == credential.id and entry.value not in ("", credential.value):
+            found = pool.credential_of(entry)
+            return None if found.is_stale else found
+    return None
 
 
-def _newer(pool: CredentialPool, entry: Entry, credential: Credential) -> Credential | None:
-    """What somebody else got meanwhile, if it can be used."""
-    found = pool.credential_of(entry)
-    return found if found.value not in ("", credential.value) and not found.is_stale else None
+def _refreshable(pool: CredentialPool, entries: Sequence[Entry], credential: Credential) -> Entry:
+    """The login's entry.
+
+    Raises:
+        OAuthError: It is gone, or there is nothing to refresh it with.
+    """
+    entry = next((entry for entry in entries if entry.id == credential.id), None)
+    if entry is None or not entry.refresh_token:
+        what = "it is gone" if entry is None else "it holds no refresh token"
+        message = f"the login at {pool.name!r} cannot be refreshed: {what}"
+        hint = f"run `hermes auth login {pool.name}`"
+        raise OAuthError(message, provider=pool.name, relogin_required=True, hint=hint)
+    return entry
 
 
 def _patience(pool: CredentialPool) -> float:
@@ -115,7 +122,10 @@ def _patience(pool: CredentialPool) -> float:
 def _asked(pool: CredentialPool, entry: Entry, seconds: float) -> Tokens:
     settings = settings_of(pool.profile)
     log.info("refreshing a login provider=%s id=%s", pool.name, entry.id)
-    return refreshed(settings, entry.refresh_token, pool.owner.send, client_id=entry.client_id, timeout=seconds)
+    owner = pool.owner
+    return refreshed(
+        settings, entry.refresh_token, owner.send, client_id=entry.client_id, timeout=seconds, now=owner.clock
+    )
 
 
 def _still_good(pool: CredentialPool, entry: Entry, credential: Credential, error: OAuthError) -> Credential:
@@ -148,9 +158,3 @@ def _of_failure(pool: CredentialPool, error: OAuthError) -> Tree:
         "refresh_token": None,
         "agent_key": None,
     }
-
-
-def _ended(pool: CredentialPool, what: str) -> OAuthError:
-    message = f"the login at {pool.name!r} cannot be refreshed: {what}"
-    hint = f"run `hermes auth login {pool.name}`"
-    return OAuthError(message, provider=pool.name, relogin_required=True, hint=hint)
