@@ -53,7 +53,7 @@ class AuthFile:
         return {row["label"]: row for row in self.tree["credential_pool"][provider]}
 
 
-def key(label, priority=0, value="", **fields):
+def key(label, priority=0, value=None, **fields):
     """A stored key's row."""
     return {
         "id": f"id-{label}",
@@ -61,7 +61,7 @@ def key(label, priority=0, value="", **fields):
         "auth_type": "api_key",
         "priority": priority,
         "source": "manual",
-        "access_token": value or f"k-{label}-1",
+        "access_token": f"k-{label}-1" if value is None else value,
         **fields,
     }
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from datetime import datetime
 
 import pytest
@@ -193,7 +194,7 @@ def test_a_slow_refresh_keeps_nobody_else_waiting_r19_05(logged_in, server, owne
     thread = threading.Thread(target=pool.refresh, args=(stale,))
     thread.start()
     while not server.requests:
-        pass
+        time.sleep(0.005)
     other = make(home).select(exclude={stale.id})
     make(home).mark(other, 429)
     third = make(home).select(exclude={stale.id})

@@ -95,9 +95,8 @@ def _remove(args: Namespace, rows: _Rows, pool: CredentialPool) -> None:
         if not chosen:
             message = f"there is no login at provider {pool.name!r}"
             raise HermesError(message, hint=f"run `hermes auth list {pool.name}`; keys are taken out with `remove`")
-    shown = [rows.row(pool, entry) for entry in chosen]
-    manage.remove(pool, [entry.id for entry in chosen])
-    _report(args, shown, "taken out")
+    gone = manage.remove(pool, [entry.id for entry in chosen])
+    _report(args, [rows.row(pool, entry) for entry in gone], "taken out")
 
 
 class _Rows:
