@@ -6,10 +6,9 @@ import logging
 import threading
 import time
 from collections import Counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.entries import line_up, rows_of, state_of
+from hermes_core.auth.entries import NOTHING, line_up, rows_of, state_of
 from hermes_core.auth.pool import BRIEFLY, COOLDOWN, STRATEGIES, CredentialPool
 from hermes_core.auth.store import AuthStore
 from hermes_core.config.settings import Config
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NO_CONFIG = Config()
 
 
@@ -91,14 +89,13 @@ class Credentials:
             config: Says how one of several is chosen, and how long a refused one rests.
         """
         strategy = config.get("credential_pool_strategies", profile.name, default=STRATEGIES[0])
-        cooldown = config.get("credential_pool_cooldown", default=COOLDOWN)
         return CredentialPool(
             self,
             profile,
             found,
             address=address,
             strategy=strategy if strategy in STRATEGIES else STRATEGIES[0],
-            cooldown=read_cooldown(cooldown),
+            cooldown=read_cooldown(config.get("credential_pool_cooldown")),
         )
 
     def line_up(self, pool: CredentialPool, tree: Tree | None = None) -> list[Entry]:
@@ -145,8 +142,12 @@ class Credentials:
         """
         from hermes_core.auth.rows import materialise, write_changes
 
-        with self._saving:
-            for name, (pool, changes) in [*self._unwritten.items()]:
+        if not self._saving.acquire(timeout=wait):  # somebody is at it, and will not be much longer
+            return
+        try:
+            with self.lock:
+                unwritten = [*self._unwritten.items()]
+            for name, (pool, changes) in unwritten:
                 ordered = self.line_up(pool)
                 try:
                     with self.store_of(name).changing(wait) as tree:
@@ -158,6 +159,8 @@ class Credentials:
                 with self.lock:
                     if self._unwritten.get(name, (None, None))[1] is changes:
                         del self._unwritten[name]
+        finally:
+            self._saving.release()
 
     def forget(self, pool: str) -> None:
         """Drop what has been remembered of a pool."""
@@ -172,22 +175,24 @@ class Credentials:
     def _newer(self, pool: str) -> Mapping[str, Tree]:
         """Fields that are not written yet, by entry."""
         found = self._unwritten.get(pool)
-        return found[1] if found else _NOTHING
+        return found[1] if found else NOTHING
 
 
 def _suppressed(pool: str, tree: Mapping[str, Any]) -> Sequence[Any]:
     """The sources of a pool that the operator took out of use."""
-    sources = (tree.get("suppressed_sources") or _NOTHING).get(pool)
+    sources = (tree.get("suppressed_sources") or NOTHING).get(pool)
     return sources if isinstance(sources, list) else ()
 
 
 def read_cooldown(value: object) -> float:
-    """Seconds from a number or text; what is neither, or below zero, is the usual hour, with a warning.
+    """Seconds from a number or text, an hour from None; what is neither, or below zero, is an hour, with a warning.
 
     Example:
         >>> [read_cooldown(value) for value in (0, "90", 2.5)]
         [0.0, 90.0, 2.5]
     """
+    if value is None:
+        return COOLDOWN
     try:
         seconds = float(value) if isinstance(value, str) else value
     except ValueError:

@@ -84,11 +84,6 @@ class Entry(NamedTuple):
         """Whether its value comes from the environment or the configuration, and so is never stored."""
         return is_borrowed(self.source)
 
-    @property
-    def is_dead(self) -> bool:
-        """Whether only a new login helps."""
-        return self.fields.get("last_status") == "dead"
-
 
 def is_borrowed(source: str) -> bool:
     """Whether a value of this source is never stored.
@@ -130,34 +125,40 @@ def stored_entry(
         client_id=text_of(live.get("client_id")),
         expires_at=expires_at,
         base_url=text_of(fields.get("base_url")),
-        fields=fields,
+        fields=_held_against(value, fields),
         is_stored=True,
     )
 
 
-def found_entry(key: Credential, store: AuthStore, pool: str, fields: Fields | None = None) -> Entry:
-    """An entry for a key of the environment or the configuration.
+def found_entry(key: Credential, store: AuthStore, pool: str, fields: Fields = NOTHING) -> Entry:
+    """An entry for a key of the environment or the configuration, and what is known of it."""
+    source = key.source
+    return Entry(
+        id=text_of(fields.get("id")) or entry_id(pool, source),
+        label=text_of(fields.get("label")) or source.partition(":")[2],
+        source=source,
+        store=store,
+        value=key.value,
+        fields=_held_against(key.value, fields) if fields else NEVER_REFUSED,
+        is_stored="source" in fields,
+    )
 
-    What is stored of it counts as long as it is the same key: one that was changed has never been refused.
-    """
-    usual = Entry(entry_id(pool, key.source), key.source.partition(":")[2], key.source, store, value=key.value)
-    if fields is None:
-        return usual
-    if fields.get("secret_fingerprint") not in (None, fingerprint(key.value)):
-        fields = {**fields, **NEVER_REFUSED}
-    known = stored_entry(fields, store, pool)
-    return known._replace(value=key.value, kind="api_key", base_url="")
+
+def _held_against(value: str, fields: Fields) -> Fields:
+    """An entry's fields; what is held against it counts as long as it is the same key or token."""
+    told = fields.get("secret_fingerprint")
+    return {**fields, **NEVER_REFUSED} if told and value and told != fingerprint(value) else fields
 
 
-def state_entry(state: Fields, store: AuthStore, pool: str, newer: Mapping[str, Fields] = NOTHING) -> Entry | None:
-    """An entry for the login in a provider's state that has no entry of its own; None when it holds no token."""
+def state_entry(state: Fields, store: AuthStore, pool: str, newer: Mapping[str, Fields] = NOTHING) -> list[Entry]:
+    """The entry of a login in a provider's state that has no row of its own, if it holds a token."""
     if not tokens_of(state).get("access_token"):
-        return None
+        return []
     source = STATE_SOURCES[0]
     id, label = entry_id(pool, source), text_of(state.get("label")) or "login"  # noqa: A001 - as the row calls it
     row = {**NEVER_REFUSED, "id": id, "source": source, "auth_type": "oauth", "label": label}
     fresh = newer.get(id, NOTHING)
-    return stored_entry(row, store, pool, state=state, newer=fresh)._replace(is_stored=False)
+    return [stored_entry(row, store, pool, state=state, newer=fresh)._replace(is_stored=False)]
 
 
 def line_up(
@@ -194,12 +195,10 @@ def line_up(
         else:
             entry = stored_entry(row, store, pool, state=state, newer=fresh)
         ranked.append((priority_of(entry.fields), entry))
-    rest: list[Entry | None] = [found_entry(key, store, pool) for key in others.values()]
-    if newer:
-        rest = [entry and entry._replace(fields={**entry.fields, **newer.get(entry.id, {})}) for entry in rest]
+    rest = [found_entry(key, store, pool, newer.get(entry_id(pool, key.source), {})) for key in others.values()]
     if not any(entry.source in STATE_SOURCES for _, entry in ranked):
-        rest.append(state_entry(state, store, pool, newer))
-    ranked += [(priority_of(entry.fields, _usual_priority(entry)), entry) for entry in rest if entry is not None]
+        rest += state_entry(state, store, pool, newer)
+    ranked += [(priority_of(entry.fields, _usual_priority(entry)), entry) for entry in rest]
     ranked.sort(key=itemgetter(0))
     return [
         entry._replace(is_suppressed=True) if suppressed and entry.source in suppressed else entry

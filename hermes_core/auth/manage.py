@@ -31,7 +31,7 @@ def add_key(pool: CredentialPool, value: str, *, label: str = "", base_url: str 
     Args:
         pool: The provider's.
         value: The key.
-        label: What to call it; ``key-1`` and so on when empty.
+        label: What to call it; ``manual-1`` and so on when empty.
         base_url: The address it is for; needed where the provider has none of its own.
         first: Whether it goes before the others.
 
@@ -148,7 +148,7 @@ def _free_label(pool: CredentialPool, label: str) -> str:
     if label.casefold() in taken:
         message = f"provider {pool.name!r} has a credential called {label!r} already"
         raise HermesError(message, hint="choose another --label")
-    return label or next(name for number in range(1, 10**6) if (name := f"key-{number}") not in taken)
+    return label or next(name for number in range(1, 10**6) if (name := f"manual-{number}") not in taken)
 
 
 def _stored(pool: CredentialPool, row: Tree, *, first: bool = False, makes_active: bool = False) -> Entry:

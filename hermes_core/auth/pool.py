@@ -121,7 +121,8 @@ class CredentialPool:
     def release(self, credential: Credential) -> None:
         """Hand back a credential that was leased."""
         with self.owner.lock:
-            self.owner.leases[self.name, credential.id] -= 1
+            left = self.owner.leases[self.name, credential.id] - 1
+            self.owner.leases[self.name, credential.id] = max(left, 0)
 
     def mark(
         self,
@@ -144,7 +145,7 @@ class CredentialPool:
         from hermes_core.auth.cooldown import error_code, reset_moment
         from hermes_core.auth.oauth import TERMINAL
 
-        entry = self.entry(credential.id)
+        entry = next((entry for entry in self.entries() if entry.id == credential.id), None)
         if entry is None or entry.value != credential.value:
             return
         now, reason = self.owner.clock(), error_code(body)
@@ -156,9 +157,8 @@ class CredentialPool:
             "last_error_code": status,
             "last_error_reason": reason or None,
             "last_error_reset_at": None if is_dead else reset_moment(headers, body, now),
+            "secret_fingerprint": fingerprint(entry.value),
         }
-        if entry.is_borrowed:
-            fields["secret_fingerprint"] = fingerprint(entry.value)
         log.info("credential rests provider=%s id=%s status=%s", self.name, entry.id, status)
         self.owner.remember(self, {entry.id: fields})
         self.owner.save(BRIEFLY)
@@ -211,27 +211,27 @@ class CredentialPool:
             message = f"every credential of provider {name!r} rests: the first for {seconds:.0f} s more"
             hint = f"wait, add another with `hermes auth add {name}`, or run `hermes auth reset {name}`"
             return ExhaustedCredentialsError(message, retry_after=seconds, provider=name, hint=hint)
-        if any(how.word in ("dead", "expired") for _, how in standings):
+        words = {how.word for _, how in standings}
+        if words & {"dead", "expired"}:
             message = f"the login at provider {name!r} has ended"
             return MissingCredentialError(message, provider=name, hint=f"run `hermes auth login {name}`")
+        if "suppressed" in words:
+            message = f"every credential of provider {name!r} was taken out of use"
+            return MissingCredentialError(message, provider=name, hint=f"run `hermes auth reset {name}`")
+        message, hint = f"no credential for provider {name!r}", f"run `hermes auth add {name}`"
         names = key_variables(self.profile.env_vars)
-        message = f"no credential for provider {name!r}"
-        if names:
+        if "elsewhere" in words:
+            message += f" at {host_of(self.address)!r}: the stored ones are for another address"
+        elif names:
             message += f": none of {', '.join(names)} holds a usable key"
-            hint = f"set {' or '.join(names)} in the environment or in .env, or choose the embedded model"
-        elif self.profile.oauth:
+            hint = f"set {' or '.join(names)} in the environment or in .env, {hint}, or choose the embedded model"
+        elif self._needs_one:
             hint = f"run `hermes auth login {name}`"
-        else:
-            hint = f"run `hermes auth add {name}`"
         return MissingCredentialError(message, provider=name, hint=hint)
 
     def entries(self) -> list[Entry]:
         """Every entry, in order of preference."""
         return self.owner.line_up(self)
-
-    def entry(self, id: str) -> Entry | None:  # noqa: A002 - what it is called everywhere
-        """The entry with this id, or None."""
-        return next((entry for entry in self.entries() if entry.id == id), None)
 
     def standings(self, entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
         """How each entry stands."""
@@ -266,7 +266,7 @@ class CredentialPool:
         if self._address_of(entry) is None:
             return "elsewhere"
         ended = entry.kind == "oauth" and entry.expires_at is not None and entry.expires_at <= self.owner.clock()
-        return "expired" if ended and not entry.refresh_token else "ok"
+        return "expired" if ended and not self._can_refresh(entry) else "ok"
 
     def _address_of(self, entry: Entry) -> str | None:
         """Where an entry goes in place of the call's address, ``""`` for nowhere else; None: it may not go at all."""
@@ -281,12 +281,17 @@ class CredentialPool:
     @property
     def _needs_one(self) -> bool:
         """Whether the provider wants a credential at all."""
-        return self.profile.auth_type != "none" and bool(key_variables(self.profile.env_vars) or self.profile.oauth)
+        profile = self.profile
+        takes_logins = profile.oauth or profile.auth_type.startswith("oauth")
+        return profile.auth_type != "none" and bool(takes_logins or key_variables(profile.env_vars))
+
+    def _can_refresh(self, entry: Entry) -> bool:
+        return bool(entry.refresh_token and self.profile.oauth.get("token_url"))
 
     def credential_of(self, entry: Entry) -> Credential:
         """An entry as it is sent."""
         is_stale = False
-        if entry.refresh_token and entry.expires_at is not None:
+        if entry.expires_at is not None and self._can_refresh(entry):
             from hermes_core.auth.oauth import settings_of
 
             is_stale = entry.expires_at - settings_of(self.profile).skew <= self.owner.clock()

@@ -6,7 +6,7 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hermes_core.auth.entries import NEVER_REFUSED
+from hermes_core.auth.entries import NEVER_REFUSED, fingerprint
 from hermes_core.auth.oauth import REQUEST_SECONDS, refreshed, settings_of
 from hermes_core.auth.rows import materialise, token_fields, write_changes
 from hermes_core.auth.store import LOCK_SECONDS
@@ -74,7 +74,7 @@ def _refreshed(pool: CredentialPool, credential: Credential) -> Credential:
                     return newer
                 if not error.relogin_required:
                     return _still_good(pool, entry, credential, error)
-                failure, fields = error, _of_failure(pool, error)
+                failure, fields = error, _of_failure(pool, entry, error)
             materialise(tree, pool.name, entries)
             write_changes(tree, pool.name, {entry.id: fields})
     except ConfigError as error:
@@ -143,7 +143,7 @@ def _still_good(pool: CredentialPool, entry: Entry, credential: Credential, erro
     return found
 
 
-def _of_failure(pool: CredentialPool, error: OAuthError) -> Tree:
+def _of_failure(pool: CredentialPool, entry: Entry, error: OAuthError) -> Tree:
     """What is written of a login that has ended: its tokens go."""
     now = pool.owner.clock()
     at = datetime.fromtimestamp(now, UTC).isoformat()
@@ -157,4 +157,5 @@ def _of_failure(pool: CredentialPool, error: OAuthError) -> Tree:
         "access_token": None,
         "refresh_token": None,
         "agent_key": None,
+        "secret_fingerprint": fingerprint(entry.value),
     }

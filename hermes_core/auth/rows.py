@@ -90,19 +90,23 @@ def write_changes(tree: Tree, pool: str, changes: Mapping[str, Mapping[str, Any]
     """
     for row in rows_of(tree, pool):
         fields = changes.get(row_id(row, pool), {})
-        places = [row]
-        if fields.keys() & {*TOKEN_FIELDS} and row.get("source") in STATE_SOURCES:
-            places.append(state_of(tree, pool))
-        for place in places:
-            for name, value in fields.items():
-                nested = place.get("tokens")
-                target = nested if name in TOKEN_FIELDS and isinstance(nested, dict) else place
-                if place is not row and name in NEVER_REFUSED:
-                    continue
-                if value is None and (is_secret(name) or name == "last_auth_error"):
-                    target.pop(name, None)
-                else:
-                    target[name] = value
+        _put(row, fields)
+        if row.get("source") in STATE_SOURCES and fields.keys() & {*TOKEN_FIELDS}:
+            state = state_of(tree, pool)
+            nested = state.get("tokens")
+            of_tokens = nested if isinstance(nested, dict) else state
+            _put(of_tokens, {name: value for name, value in fields.items() if name in TOKEN_FIELDS})
+            of_the_row = {*TOKEN_FIELDS, *NEVER_REFUSED, "secret_fingerprint"}
+            _put(state, {name: value for name, value in fields.items() if name not in of_the_row})
+
+
+def _put(place: Tree, fields: Mapping[str, Any]) -> None:
+    """Set fields; a secret, or what went wrong, that is None is taken out."""
+    for name, value in fields.items():
+        if value is None and (is_secret(name) or name == "last_auth_error"):
+            place.pop(name, None)
+        else:
+            place[name] = value
 
 
 def stored_form(entry: Entry) -> Tree:
@@ -114,7 +118,7 @@ def stored_form(entry: Entry) -> Tree:
         "auth_type": entry.kind,
         "source": entry.source,
         **NEVER_REFUSED,
-        **without_secrets(entry.fields),
+        **{name: value for name, value in entry.fields.items() if not is_secret(name)},
         **told,
     }
 
@@ -126,8 +130,3 @@ def _expiry_fields(expires_at: float | None, fields: Mapping[str, Any]) -> Tree:
     if "expires_at_ms" in fields:
         found["expires_at_ms"] = None if expires_at is None else int(expires_at * 1000)
     return found
-
-
-def without_secrets(fields: Mapping[str, Any]) -> Tree:
-    """Fields of an entry as people may see them."""
-    return {name: value for name, value in fields.items() if not is_secret(name)}

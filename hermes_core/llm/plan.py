@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from hermes_core.auth.entries import is_borrowed
 from hermes_core.auth.keys import (
     Credential,
     all_from_environment,
@@ -149,7 +150,8 @@ class Planner:
         for row in rows:
             found = self._usable(config, row)
             if found is not None:
-                self._say(f"hermes: using {row.name}, found by {found.source}; set model.provider to choose another")
+                place = found.source if is_borrowed(found.source) else "auth.json"
+                self._say(f"hermes: using {row.name}, found by {place}; set model.provider to choose another")
                 return row.name
         active = self._catalog.resolve(self._credentials.store.read().get("active_provider"))
         if active and self.pool(config, active).select() is not None:

@@ -141,6 +141,22 @@ def test_a_final_refusal_empties_the_state_too(pool_at, auth_file, server):
     assert (places[0]["tls"], places[1]["last_status"], "last_status" in places[0]) == (FLAT["tls"], "dead", False)
 
 
+@pytest.mark.parametrize("way", ["refused by the provider", "refused by the token endpoint"])
+def test_a_new_login_of_the_original_counts_at_once(pool_at, auth_file, server, way):
+    """A login that was found dead is used again as soon as the original has stored new tokens for it."""
+    auth_file.write({"providers": {"fake-oauth": FLAT}, "credential_pool": {"fake-oauth": [ROW]}})
+    pool = pool_at()
+    if way == "refused by the provider":
+        pool.mark(pool.select(), 401, body='{"error": {"code": "token_revoked"}}')
+    else:
+        with pytest.raises(RuntimeError):
+            pool.refresh(pool.select())
+    dead, tree = pool.select(), auth_file.tree
+    tree["providers"]["fake-oauth"] |= {"access_token": "at-logged-in-again", "refresh_token": "rt-again"}
+    auth_file.write(tree)
+    assert (dead, pool.select().value) == (None, "at-logged-in-again")
+
+
 def test_a_login_here_leaves_the_originals_alone(pool_at, auth_file, server):
     """A new login is an entry of its own, of a source whose tokens the original keeps; it is the active provider."""
     auth_file.write({"providers": {"fake-oauth": FLAT}, "credential_pool": {"fake-oauth": [ROW]}})

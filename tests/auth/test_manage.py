@@ -23,7 +23,7 @@ def labels(pool):
 
 @pytest.mark.parametrize(
     ("first", "expected"),
-    [(False, ["FIRST_KEY", "key-1", "key-2"]), (True, ["key-2", "key-1", "FIRST_KEY"])],
+    [(False, ["FIRST_KEY", "manual-1", "manual-2"]), (True, ["manual-2", "manual-1", "FIRST_KEY"])],
     ids=["behind the others", "before the others"],
 )
 def test_keys_are_added(pool_of, auth_file, first, expected):
@@ -105,7 +105,7 @@ def test_a_label_is_taken_once(pool_of):
 def test_a_key_of_an_endpoint_of_ones_own_has_an_address(pool_of, auth_file, address, given, expected):
     """Where the provider has no address of its own, a key is stored for one."""
     manage.add_key(pool_of(base_url="", env_vars=(), address=address), "k-added-1", base_url=given)
-    assert auth_file.rows()["key-1"]["base_url"] == expected
+    assert auth_file.rows()["manual-1"]["base_url"] == expected
 
 
 def test_a_key_of_an_unknown_endpoint_asks_for_its_address(pool_of):
@@ -248,4 +248,4 @@ def test_a_profiles_own_key_is_stored_at_home(owner, pool_of, auth_file, home):
     path = home.path / "profiles" / "work"
     pool = pool_of(owner(path))
     manage.add_key(pool, "k-added-1")
-    assert (labels(pool), auth_file.path.read_bytes(), (path / "auth.json").exists()) == (["key-1"], before, True)
+    assert (labels(pool), auth_file.path.read_bytes(), (path / "auth.json").exists()) == (["manual-1"], before, True)

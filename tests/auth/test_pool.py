@@ -227,10 +227,14 @@ def test_parallel_work_is_spread(pool_of, auth_file):
 
 
 def test_a_lease_of_one_credential_is_that_credential(pool_of):
-    """The only credential may be leased any number of times, as may none."""
-    pool, empty = pool_of(FIRST_KEY="k-first-1"), pool_of()
-    assert {pool.select(lease=True).source for _ in range(3)} == {"env:FIRST_KEY"}
-    assert empty.select(lease=True) is None
+    """The only credential may be leased any number of times; handing back more than was taken does no harm."""
+    pool, empty, free = pool_of(FIRST_KEY="k-first-1"), pool_of(), pool_of(auth_type="none")
+    leased = [pool.select(lease=True) for _ in range(3)]
+    assert ({credential.source for credential in leased}, empty.select(lease=True)) == ({"env:FIRST_KEY"}, None)
+    for credential in leased * 2:
+        pool.release(credential)
+    free.release(free.select(lease=True))
+    assert pool.owner.leases.total() == free.owner.leases.total() == 0
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
@@ -495,7 +499,12 @@ def test_a_pinned_credential_is_the_only_one(pool_of, auth_file):
         ),
         pytest.param([login("a", "", "", last_status="dead")], {}, ["ended", "hermes auth login acme"], id="dead"),
         pytest.param([login("a", "at-1", "", expires_at=1)], {}, ["ended", "hermes auth login acme"], id="expired"),
-        pytest.param([key("a")], {"base_url": "", "env_vars": ()}, ["hermes auth add acme"], id="for another address"),
+        pytest.param(
+            [key("a")], {"base_url": "", "env_vars": ()}, ["'api.acme.test'", "hermes auth add acme"], id="elsewhere"
+        ),
+        pytest.param(
+            [], {"env_vars": (), "auth_type": "oauth_external"}, ["hermes auth login acme"], id="unknown login"
+        ),
     ],
 )
 def test_the_refusal_says_what_helps(pool_of, auth_file, rows, fields, words):
@@ -505,6 +514,13 @@ def test_the_refusal_says_what_helps(pool_of, auth_file, rows, fields, words):
     error = pool.refusal()
     assert (pool.select(), type(error)) == (None, MissingCredentialError)
     assert [word for word in words if word not in f"{error} {error.hint}"] == []
+
+
+def test_the_refusal_says_that_all_was_taken_out(pool_of, auth_file):
+    """Where the operator took everything out of use, the error says so, and how to take it back."""
+    auth_file.write({"suppressed_sources": {"acme": ["env:FIRST_KEY"]}})
+    error = pool_of(FIRST_KEY="k-first-1").refusal()
+    assert ("out of use" in str(error), "hermes auth reset acme" in error.hint) == (True, True)
 
 
 def test_the_refusal_says_how_long_to_wait(pool_of, auth_file):

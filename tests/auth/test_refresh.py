@@ -372,6 +372,16 @@ def test_a_store_that_cannot_be_read_spends_no_token(logged_in, server, auth_fil
     assert (server.requests, caught.value.retryable) == ([], True)
 
 
+@pytest.mark.parametrize(
+    ("ends", "expected"), [(NOW + 1, False), (NOW - 1, None)], ids=["a token that lasts", "a token that has ended"]
+)
+def test_without_a_token_endpoint_a_token_is_used_as_it_is(pool_of, auth_file, ends, expected):
+    """Where the provider's data names no endpoint, a token is never stale: it is used until it ends."""
+    auth_file.pool(login("a", "at-1", expires_at=ends))
+    found = pool_of().select()
+    assert (found and found.is_stale) is expected
+
+
 @pytest.mark.parametrize(("said", "seconds"), [("", 20), ("30", 30), ("1", 5), ("soon", 20)])
 def test_the_operator_says_how_long_an_endpoint_may_take(logged_in, owner, send, server, said, seconds):
     """``HERMES_<PROVIDER>_REFRESH_TIMEOUT_SECONDS`` is how long a token endpoint is waited for, five at least."""

@@ -52,7 +52,7 @@ def test_a_key_is_added_from_a_pipe(hermes, acme):
 
 LISTED = {
     "provider": "acme",
-    "label": "key-1",
+    "label": "manual-1",
     "kind": "api_key",
     "source": "manual",
     "status": "ok",
@@ -148,12 +148,12 @@ def test_removing_and_resetting(hermes, acme, monkeypatch):
     """A stored key goes for good; a variable is passed over until it is reset."""
     monkeypatch.setenv("ACME_API_KEY", "k-first-1")
     hermes("auth", "add", "acme", stdin=KEY)
-    removed = [hermes("auth", "remove", "acme", name, "--json").json[0] for name in ("key-1", "ACME_API_KEY")]
+    removed = [hermes("auth", "remove", "acme", name, "--json").json[0] for name in ("manual-1", "ACME_API_KEY")]
     nothing = hermes("auth", "status", "acme", "--json")
     back = hermes("auth", "reset", "--json")
     assert ([row["status"] for row in removed], [row["label"] for row in removed]) == (
         ["gone", "suppressed"],
-        ["key-1", "ACME_API_KEY"],
+        ["manual-1", "ACME_API_KEY"],
     )
     assert (nothing.code, nothing.json["ready"], back.json[0]["status"]) == (1, False, "ok")
     assert hermes("auth", "reset").out == "nothing to do\n"
