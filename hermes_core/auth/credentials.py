@@ -9,12 +9,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import NOTHING, line_up, rows_of, state_of
-from hermes_core.auth.pool import BRIEFLY, COOLDOWN, STRATEGIES, CredentialPool
+from hermes_core.auth.pool import BRIEFLY, CredentialPool
 from hermes_core.auth.store import AuthStore
 from hermes_core.config.settings import Config
-from hermes_core.config.truth import is_number
 from hermes_core.errors import ConfigError, OAuthError
-from hermes_core.plugins.debug import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,15 +86,7 @@ class Credentials:
             address: Where a call goes.
             config: Says how one of several is chosen, and how long a refused one rests.
         """
-        strategy = config.get("credential_pool_strategies", profile.name, default=STRATEGIES[0])
-        return CredentialPool(
-            self,
-            profile,
-            found,
-            address=address,
-            strategy=strategy if strategy in STRATEGIES else STRATEGIES[0],
-            cooldown=read_cooldown(config.get("credential_pool_cooldown")),
-        )
+        return CredentialPool(self, profile, found, address=address, config=config)
 
     def line_up(self, pool: CredentialPool, tree: Tree | None = None) -> list[Entry]:
         """A pool's entries as they are now; as ``tree`` has them, when it is given."""
@@ -182,25 +172,6 @@ def _suppressed(pool: str, tree: Mapping[str, Any]) -> Sequence[Any]:
     """The sources of a pool that the operator took out of use."""
     sources = (tree.get("suppressed_sources") or NOTHING).get(pool)
     return sources if isinstance(sources, list) else ()
-
-
-def read_cooldown(value: object) -> float:
-    """Seconds from a number or text, an hour from None; what is neither, or below zero, is an hour, with a warning.
-
-    Example:
-        >>> [read_cooldown(value) for value in (0, "90", 2.5)]
-        [0.0, 90.0, 2.5]
-    """
-    if value is None:
-        return COOLDOWN
-    try:
-        seconds = float(value) if isinstance(value, str) else value
-    except ValueError:
-        seconds = None
-    if is_number(seconds) and seconds >= 0:
-        return float(seconds)
-    warn_once("config.yaml: credential_pool_cooldown must be a number of seconds, got %r; it is an hour", value)
-    return COOLDOWN
 
 
 def _no_network(_request: HttpRequest, _timeout: float) -> HttpResponse:

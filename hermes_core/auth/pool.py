@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.auth.entries import NEVER_REFUSED, fingerprint
 from hermes_core.auth.keys import NO_CREDENTIAL, Credential, is_usable, key_variables, odd_character
+from hermes_core.config.truth import is_number
 from hermes_core.errors import ExhaustedCredentialsError, MissingCredentialError, UnknownAuthProfileError, near
+from hermes_core.plugins.debug import warn_once
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from hermes_core.auth.credentials import Credentials
     from hermes_core.auth.entries import Entry
     from hermes_core.auth.store import Tree
+    from hermes_core.config.settings import Config
     from hermes_core.providers.profile import ProviderProfile
 
 log = logging.getLogger(__name__)
@@ -53,8 +56,7 @@ class CredentialPool:
         profile: The provider's.
         found: Keys of the configuration and the environment, in order of preference.
         address: Where a call goes.
-        strategy: One of ``STRATEGIES``.
-        cooldown: Seconds a refused credential rests when its provider does not say.
+        config: Says how one of several is chosen, and how long a refused one rests.
 
     Example:
         >>> from pathlib import Path
@@ -76,19 +78,23 @@ class CredentialPool:
         found: Sequence[Credential],
         *,
         address: str,
-        strategy: str,
-        cooldown: float,
+        config: Config,
     ) -> None:
         self.profile = profile
         self.name = profile.name.lower()
         self.owner = owner
         self.found = found
         self.address = address
-        self.strategy = strategy
-        self._cooldown = cooldown
+        self._config = config
 
     def __repr__(self) -> str:
         return f"CredentialPool({self.name!r})"
+
+    @property
+    def strategy(self) -> str:
+        """Which of several is used; one of ``STRATEGIES``."""
+        chosen = self._config.get("credential_pool_strategies", self.profile.name)
+        return chosen if isinstance(chosen, str) and chosen in STRATEGIES else STRATEGIES[0]
 
     def select(self, exclude: Collection[str] = (), pinned: str = "", *, lease: bool = False) -> Credential | None:
         """The credential to use now; None when none is left. It never blocks, and reads no file that has not changed.
@@ -244,11 +250,12 @@ class CredentialPool:
         if refused:
             from hermes_core.auth.cooldown import resting_until
 
+            cooldown = read_cooldown(self._config.get("credential_pool_cooldown"))
             is_only_one = sum(standing.word == "ok" for _, standing in found) == 1
             now = self.owner.clock()
             for number in refused:
                 entry = found[number][0]
-                until = resting_until(entry.fields, is_only_one=is_only_one, cooldown=self._cooldown)
+                until = resting_until(entry.fields, is_only_one=is_only_one, cooldown=cooldown)
                 if until > now:
                     found[number] = entry, Standing("resting", until)
         return found
@@ -307,16 +314,17 @@ class CredentialPool:
 
     def _chosen(self, available: Sequence[Entry], entries: Sequence[Entry]) -> Entry:
         """One of several, by the strategy."""
-        if self.strategy == "random":
+        strategy = self.strategy
+        if strategy == "random":
             from secrets import choice
 
             return choice(available)
-        if self.strategy == "round_robin":
+        if strategy == "round_robin":
             chosen = available[0]
             turned = [*(entry for entry in entries if entry is not chosen), chosen]
             self.owner.remember(self, {entry.id: {"priority": number} for number, entry in enumerate(turned)})
             return chosen
-        if self.strategy == "least_used":
+        if strategy == "least_used":
             chosen = min(available, key=_uses)
             self.owner.remember(self, {chosen.id: {"request_count": _uses(chosen) + 1}})
             return chosen
@@ -330,3 +338,22 @@ def _was_refused(entry: Entry) -> bool:
 def _uses(entry: Entry) -> int:
     count = entry.fields.get("request_count")
     return count if isinstance(count, int) else 0
+
+
+def read_cooldown(value: object) -> float:
+    """Seconds from a number or text, an hour from None; what is neither, or below zero, is an hour, with a warning.
+
+    Example:
+        >>> [read_cooldown(value) for value in (0, "90", 2.5)]
+        [0.0, 90.0, 2.5]
+    """
+    if value is None:
+        return COOLDOWN
+    try:
+        seconds = float(value) if isinstance(value, str) else value
+    except ValueError:
+        seconds = None
+    if is_number(seconds) and seconds >= 0:
+        return float(seconds)
+    warn_once("config.yaml: credential_pool_cooldown must be a number of seconds, got %r; it is an hour", value)
+    return COOLDOWN

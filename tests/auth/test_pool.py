@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from hermes_core.auth.credentials import read_cooldown
 from hermes_core.auth.keys import NO_CREDENTIAL, Credential
+from hermes_core.auth.pool import read_cooldown
 from hermes_core.errors import ExhaustedCredentialsError, MissingCredentialError, UnknownAuthProfileError
 
 from .conftest import NOW, key, login
