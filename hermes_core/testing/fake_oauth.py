@@ -83,7 +83,7 @@ class FakeOAuth(FakeProvider):
 
     def queue_token_response(self, body: Any, *, status: int = 400, headers: dict[str, str] | None = None) -> None:
         """Answer the next request to the token endpoint so, before the usual answers."""
-        self._token_answers.append((status, headers or {}, body))
+        self._token_answers.append(_reply(status, body, headers))
 
     def next_response(self, request: ReceivedRequest) -> Response:
         """What the path asks for."""
@@ -95,43 +95,37 @@ class FakeOAuth(FakeProvider):
             with self._lock:
                 return self._token_answers.popleft() if self._token_answers else self._grant(form)
         if request.headers.get("authorization", "").removeprefix("Bearer ") not in self._access:
-            return 401, {}, {"error": {"message": "this token is not valid", "code": "token_expired"}}
+            return _reply(401, {"error": {"message": "this token is not valid", "code": "token_expired"}})
         return super().next_response(request)
 
     def _begin(self, form: dict[str, Any]) -> Response:
         if form.get("client_id") != "fake-client" or (self._pkce and form.get("code_challenge_method") != "S256"):
-            return 400, {}, {"error": "invalid_request"}
+            return _reply(400, {"error": "invalid_request"})
         code = f"device-{secrets.token_hex(8)}"
         self._challenges[code] = form.get("code_challenge", "")
-        address = self.token_url.replace("/token", "/confirm")
-        return (
-            200,
-            {},
-            {
-                "device_code": code,
-                "user_code": "WDJB-MJHT",
-                "verification_uri": address,
-                "expires_in": 600,
-                "interval": 0.05,
-            },
-        )
+        body = {"device_code": code, "user_code": "WDJB-MJHT", "expires_in": 600, "interval": 0.05}
+        return _reply(200, {**body, "verification_uri": self.token_url.replace("/token", "/confirm")})
 
     def _grant(self, form: dict[str, Any]) -> Response:
         if form.get("grant_type") == "refresh_token":
             if form.get("refresh_token") not in self._refresh:
-                return 400, {}, {"error": "invalid_grant", "error_description": "this refresh token is spent"}
+                return _reply(400, {"error": "invalid_grant", "error_description": "this refresh token is spent"})
             self._refresh.remove(form["refresh_token"])
             self.refreshes += 1
             return self._tokens()
         challenge = self._challenges.get(form.get("device_code", ""))
         if challenge is None:
-            return 400, {}, {"error": "invalid_grant"}
+            return _reply(400, {"error": "invalid_grant"})
         verifier = form.get("code_verifier", "")
         if self._pkce and urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode() != challenge:
-            return 400, {}, {"error": "invalid_grant", "error_description": "the code verifier is wrong"}
+            return _reply(400, {"error": "invalid_grant", "error_description": "the code verifier is wrong"})
         del self._challenges[form["device_code"]]
         return self._tokens()
 
     def _tokens(self) -> Response:
         body = {"token_type": "Bearer", "expires_in": self.lifetime, "scope": "chat"}
-        return 200, {}, {**body, "access_token": self.access(), "refresh_token": self.grant()}
+        return _reply(200, {**body, "access_token": self.access(), "refresh_token": self.grant()})
+
+
+def _reply(status: int, body: Any, headers: dict[str, str] | None = None) -> Response:
+    return status, headers or {}, body
