@@ -103,7 +103,7 @@ def test_a_variable_that_holds_no_key_is_named(hermes, acme, monkeypatch):
     ("words", "stdin", "message"),
     [
         pytest.param(["add", "acme"], "", "there is no key", id="an empty pipe"),
-        pytest.param(["add", "acme"], "two words", "U+0020", id="no key"),
+        pytest.param(["add", "acme"], "k-with a-blank", "U+0020", id="no key"),
         pytest.param(["add", "acm"], KEY, "did you mean 'acme'", id="an unknown provider"),
         pytest.param(["remove", "acme", "nobody"], "", "no stored credential", id="an unknown entry"),
         pytest.param(["login", "acme"], "", "no login of this kind", id="a provider without logins"),
