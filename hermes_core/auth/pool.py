@@ -301,7 +301,10 @@ class CredentialPool:
         if entry.expires_at is not None and self._can_refresh(entry):
             from hermes_core.auth.oauth import settings_of
 
-            is_stale = entry.expires_at - settings_of(self.profile).skew <= self.owner.clock()
+            early, lifetime = settings_of(self.profile).skew, entry.fields.get("expires_in")
+            if is_number(lifetime) and lifetime > 0:  # a short one is not refreshed at every call
+                early = min(early, lifetime / 2)
+            is_stale = entry.expires_at - early <= self.owner.clock()
         return Credential(
             entry.value,
             entry.source,

@@ -44,6 +44,7 @@ def test_hookimpl_loads_nothing_but_pluggy(loaded_by):
         pytest.param(["llm", "--help"], id="the help of one command"),
         pytest.param(["plugins", "list"], id="the list of plugins"),
         pytest.param(["providers", "list"], id="the list of providers"),
+        pytest.param(["auth", "list"], id="the list of keys and logins"),
     ],
 )
 def test_a_command_over_an_empty_home_loads_no_library_it_does_not_need(loaded_by, words):

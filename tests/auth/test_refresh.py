@@ -57,6 +57,16 @@ def test_the_providers_data_says_how_early(logged_in, server):
     assert pool.select().is_stale
 
 
+def test_a_short_token_is_not_refreshed_at_every_call(logged_in, server, clock):
+    """A token that lasts no longer than the skew is used for the first half of its time."""
+    server.lifetime = 60
+    pool = logged_in()()
+    fresh = pool.refresh(pool.select())
+    early = pool.select().is_stale
+    clock.now += 30
+    assert (fresh.is_stale, early, pool.select().is_stale, server.refreshes) == (False, False, True, 1)
+
+
 @pytest.mark.parametrize(
     "ends",
     [
@@ -164,6 +174,37 @@ def test_two_processes_refresh_once_r19_04(logged_in, server, home):
         process.stdin.flush()
     tokens = [process.communicate(timeout=60)[0].strip() for process in running]
     assert (tokens, server.refreshes) == ([pool.select().value] * 2, 1)
+
+
+STORM = """
+import sys, threading
+from hermes_core import Host
+with Host.load(sys.argv[1]) as host:
+    profile, failed = host.providers.get("fake-oauth"), []
+    def work():
+        pool = host.credentials.pool(profile, address=sys.argv[2])
+        for _ in range(15):
+            try:
+                pool.refresh(pool.select())
+            except Exception as error:
+                failed.append(error)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(failed)
+"""
+
+
+@pytest.mark.slow
+def test_a_storm_of_refreshes_spends_no_token_twice(logged_in, server, home):
+    """Five processes of four threads that refresh a token of one second all the time: none is ever refused."""
+    home.plugin("model-providers/fake-oauth", name="fake-oauth", profile=server.profile)
+    server.lifetime = 1
+    pool = logged_in(login("work", server.access(), server.grant(), expires_at=1))()
+    command = [sys.executable, "-c", STORM, str(home.path), server.base_url]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(5)]
+    assert [process.communicate(timeout=120)[0] for process in running] == ["[]\n"] * 5
+    assert (server.refreshes > 1, pool.find("work").refresh_token in server._refresh) == (True, True)
 
 
 def test_a_token_that_somebody_else_got_is_taken(logged_in, server, auth_file):

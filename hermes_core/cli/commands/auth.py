@@ -46,8 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         else:
             one.add_argument("provider", help="its name or an alias")
         if action in ("remove", "logout", "reset"):
-            optional = {} if action == "remove" else {"nargs": "?"}
-            one.add_argument("entry", help="one by its id, label or source", **optional)  # type: ignore[arg-type]
+            one.add_argument("entry", nargs=None if action == "remove" else "?", help="one by its id, label or source")
         if action in ("add", "login"):
             one.add_argument("--label", default="", help="what to call it")
         if action == "add":
