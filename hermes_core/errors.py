@@ -40,11 +40,13 @@ Decide on types and fields, never on message text. The command line prints ``err
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from hermes_core.llm.attempt import Attempt
     from hermes_core.types.llm import PluginLlmStructuredResult
 
 
@@ -135,7 +137,8 @@ class UnscopedSecretError(HermesError, RuntimeError):
 class ProviderError(HermesError):
     """A provider could not be chosen, reached or understood.
 
-    ``retryable`` says whether the same request may succeed a little later.
+    ``retryable`` says whether the same request may succeed a little later; ``attempts`` are the requests
+    that the call made, each with its ``provider``, ``model``, ``error`` and ``status``.
     """
 
     retryable = False
@@ -144,6 +147,7 @@ class ProviderError(HermesError):
         super().__init__(message, hint=hint)
         self.provider = provider
         self.model = model
+        self.attempts: Sequence[Attempt] = ()
 
 
 class UnknownProviderError(ProviderError):
@@ -222,7 +226,7 @@ class ProviderTimeoutError(ProviderTransportError, TimeoutError):
 class ProviderStatusError(ProviderError, RuntimeError):
     """The provider answered with an error status.
 
-    ``body`` is at most 500 characters of the answer.
+    ``body`` is at most 500 characters of the answer, ``headers`` those that say when to come back.
     """
 
     def __init__(
@@ -235,8 +239,10 @@ class ProviderStatusError(ProviderError, RuntimeError):
         provider: str = "",
         model: str = "",
         hint: str = "",
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(message, provider=provider, model=model, hint=hint)
+        self.headers = headers
         self.status_code = status_code
         self.body = body
         self.request_id = request_id

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hermes_core.llm.flow import Ask, Block, Send, Sleep
+from hermes_core.llm.steps import Ask, Block, Send, Sleep
 
 if TYPE_CHECKING:
     from hermes_core.llm.async_transport import AsyncTransport
-    from hermes_core.llm.flow import Flow, Step
+    from hermes_core.llm.steps import Flow, Step
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from hermes_core.llm.flow import Attempt
+    from hermes_core.llm.attempt import Attempt
 
 log = logging.getLogger("agent.plugin_llm")
 log.setLevel(logging.INFO)

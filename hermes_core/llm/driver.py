@@ -6,10 +6,10 @@ import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hermes_core.llm.flow import Ask, Block, Send, Sleep
+from hermes_core.llm.steps import Ask, Block, Send, Sleep
 
 if TYPE_CHECKING:
-    from hermes_core.llm.flow import Flow, Step
+    from hermes_core.llm.steps import Flow, Step
     from hermes_core.llm.transport import Transport
 
 T = TypeVar("T")

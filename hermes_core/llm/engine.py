@@ -8,13 +8,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hermes_core.config.settings import Config
+from hermes_core.config.tasks import auxiliary_task, fallback_chain, transient_retries
 from hermes_core.config.truth import is_number
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, MissingCredentialError
+from hermes_core.llm.attempt import IMAGE_SECONDS
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
-from hermes_core.llm.flow import IMAGE_SECONDS, Block, Deadline, Flow, completion
+from hermes_core.llm.flow import completion
 from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
 from hermes_core.llm.ledger import Usage, UsageLedger
+from hermes_core.llm.steps import Block, Deadline, Flow
 from hermes_core.llm.structured import fails_softly, take_json
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
@@ -27,14 +30,16 @@ if TYPE_CHECKING:
     from hermes_core.types.wire import ApiMode
 from typing import TYPE_CHECKING
 
-from hermes_core.llm.plan import Planner, Route
+from hermes_core.llm.plan import NOBODY, Planner, Route
 from hermes_core.llm.transport import Transport
 
 if TYPE_CHECKING:
     from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.async_transport import AsyncTransport
+    from hermes_core.llm.attempt import Learned
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
+    from hermes_core.types.agent import Agent
     from hermes_core.types.call import Completion
 
 DEFAULT_TIMEOUT = 30.0
@@ -73,10 +78,11 @@ class Request(NamedTuple):
 
 class _Prepared(NamedTuple):
     call: LlmCall
-    routes: list[Route]
+    route: Route
     wires: Mapping[str, ApiMode]
     hooks: LlmHooks
-    budget: Mapping[str, float]
+    policy: TrustPolicy
+    overrides: Overrides
     config: Config
     deadline: Deadline = Deadline(DEFAULT_TIMEOUT)
     admitted: int = 0
@@ -128,6 +134,9 @@ class LaneHost(Protocol):
     def llm_hooks(self) -> LlmHooks:
         """What plugins do around a model call."""
 
+    def agent(self, agent_id: str) -> Agent:
+        """What an agent uses in place of what the user is using."""
+
     def say(self, line: str) -> None:
         """Show a line to the operator, once."""
 
@@ -140,6 +149,7 @@ class LlmEngine:
         self._planner = Planner(host.providers, host.credentials, host.say)
         self._transport = Transport()
         self._ledger = UsageLedger(host.home)
+        self._learned: Learned = {}
         self._known = _Known(Config(), set(), {})
         self._closed = False
 
@@ -194,31 +204,44 @@ class LlmEngine:
         line.agent, line.profile = overrides.agent_id or "default", overrides.profile
         config = self._host.config()
         way = yield from self._prepared(config, plugin_id, request, overrides)
-        route = way.routes[0]
-        line.provider, line.model = route.provider, route.model
+        line.provider, line.model = way.route.provider, way.route.model
         way = way._replace(deadline=Deadline(way.call.timeout or default_timeout(config), line.started))
-        if way.budget:
-            admitted = yield Block(lambda: self._ledger.admit(plugin_id, way.budget), way.deadline.left())
+        if way.policy.budget:
+            admitted = yield Block(lambda: self._ledger.admit(plugin_id, way.policy.budget), way.deadline.left())
             way = way._replace(admitted=admitted)
         if not any(way.hooks):
             return way
-        call = replace(way.call, provider=route.provider, model=route.model)
+        call = replace(way.call, provider=way.route.provider, model=way.route.model)
         return way._replace(call=(yield from prepared_call(call, way.hooks.prepare, way.deadline)))
 
     def _answer(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
         answer = yield from answer_of(way.call, way.hooks.answer, way.deadline)
         if answer is not None:
             return answer
+        config, route, deadline = way.config, way.route, way.deadline
+        chosen = way.overrides.provider or way.overrides.model or way.overrides.profile
+        if way.call.has_images and not route.accepts_images and not chosen:
+            seeing = yield Block(lambda: self._planner.seeing(config, route), deadline.left())
+            if seeing is not None:
+                route = seeing
+                deadline = Deadline(way.call.timeout or auxiliary_task(config, "vision").timeout, line.started)
+        falls_back = bool(fallback_chain(config) or auxiliary_task(config, "plugin").fallback_chain) and (
+            not chosen or (way.policy.fallback and not way.overrides.profile)
+        )
         return (
             yield from completion(
                 way.call,
-                way.routes,
+                [route],
                 wires=way.wires,
-                host=lambda provider: self._host.endpoint_host(way.config, provider),
-                deadline=way.deadline,
+                host=lambda provider: self._host.endpoint_host(config, provider),
+                deadline=deadline,
                 attempts=line.attempts,
                 variable=self._planner.variable,
-                image_seconds=lambda: _seconds(way.config, ("vision", "download_timeout")) or IMAGE_SECONDS,
+                image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
+                learned=self._learned,
+                retries=transient_retries(config),
+                more=(lambda: self._planner.fallbacks(config, route)) if falls_back else None,
+                model_is_chosen=bool(way.overrides.model),
             )
         )
 
@@ -228,22 +251,28 @@ class LlmEngine:
         def prepare() -> _Prepared:
             policy = self._policy(config, plugin_id)
             authorize(policy, overrides, self._canonical)
-            call, routes = request.build(), self._planner.routes(config, overrides)
-            return _Prepared(call, routes, self._host.wires(), self._host.llm_hooks(), policy.budget, config)
+            agent = self._host.agent(overrides.agent_id) if overrides.agent_id else NOBODY
+            call, route = request.build(), self._first_route(config, overrides, agent)
+            return _Prepared(call, route, self._host.wires(), self._host.llm_hooks(), policy, overrides, config)
 
-        warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider)
+        warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider, overrides.agent_id)
         if way in warm:
             return prepare()
-
-        def prepare_first() -> _Prepared:
-            prepared = prepare()
-            for route in prepared.routes:
-                prepared.wires.get(route.api_mode)  # imports it
-            return prepared
-
-        prepared: _Prepared = yield Block(prepare_first)
+        prepared: _Prepared = yield Block(prepare)
         warm.add(way)
         return prepared
+
+    def _first_route(self, config: Config, overrides: Overrides, agent: Agent) -> Route:
+        """The first route; where it has no credential to begin with, the first fallback that has one."""
+        try:
+            return self._planner.route(config, overrides, agent)
+        except MissingCredentialError:
+            if any(overrides):
+                raise
+            instead = self._planner.fallbacks(config, None)
+            if not instead:
+                raise
+            return instead[0]
 
     def _policy(self, config: Config, plugin_id: str) -> TrustPolicy:
         if not plugin_id:

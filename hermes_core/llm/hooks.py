@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import PluginContractError
-from hermes_core.llm.flow import Ask
 from hermes_core.llm.messages import check_messages, check_options
+from hermes_core.llm.steps import Ask
 from hermes_core.types.call import Completion, LlmCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hermes_core.llm.flow import Deadline, Flow
+    from hermes_core.llm.steps import Deadline, Flow
     from hermes_core.plugins.listener import Listener
 
 PREPARE, ANSWER, DONE = "hermes_llm_prepare", "hermes_llm_answer", "hermes_llm_done"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_core.errors import HermesError
 from hermes_core.llm.answer import settled
+from hermes_core.llm.attempt import Attempt
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.engine import LlmEngine
-from hermes_core.llm.flow import Attempt
 from hermes_core.llm.messages import with_schema_prompt
 from hermes_core.llm.trust import TrustPolicy, authorize, policy_of
 from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,11 +20,13 @@ from hermes_core.auth.keys import (
 from hermes_core.config.kinds import API_MODE
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
+from hermes_core.config.tasks import auxiliary_task, fallback_chain
 from hermes_core.config.truth import as_bool
 from hermes_core.errors import (
     MissingCredentialError,
     MissingModelError,
     ProviderDisabledError,
+    ProviderError,
     UnknownProviderError,
     near,
 )
@@ -32,6 +35,7 @@ from hermes_core.llm.request import call_hook
 from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of
+from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +46,11 @@ if TYPE_CHECKING:
     from hermes_core.config.settings import Config
     from hermes_core.llm.trust import Overrides
     from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
+
+
+log = logging.getLogger(__name__)
+
+NOBODY = Agent()
 
 
 class Route(NamedTuple):
@@ -60,6 +69,8 @@ class Route(NamedTuple):
         api_mode: The wire format.
         accepts_images: Whether an image may be sent.
         reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
+        extra_body: What the operator adds to the request's body.
+        timeout: The operator's limit for one attempt in seconds, or None.
     """
 
     profile: ProviderProfile
@@ -74,6 +85,13 @@ class Route(NamedTuple):
     api_mode: str = "chat_completions"
     accepts_images: bool = True
     reasoning: Mapping[str, Any] | None = None
+    extra_body: Mapping[str, Any] = MappingProxyType({})
+    timeout: float | None = None
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Two routes with the same one lead to the same place."""
+        return self.provider.lower(), self.model.lower(), self.base_url.rstrip("/").lower()
 
     def __repr__(self) -> str:
         return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
@@ -94,8 +112,13 @@ class Planner:
         self._environment = credentials.environment
         self._say = say
 
-    def routes(self, config: Config, overrides: Overrides) -> list[Route]:
-        """The routes to try, in order.
+    def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
+        """The route to try first.
+
+        Args:
+            config: What the operator configured.
+            overrides: What the plugin wants instead.
+            agent: Whose provider and model are used where the plugin names none.
 
         Raises:
             ProviderError: No provider, model or credential can be found; says what to configure.
@@ -103,19 +126,79 @@ class Planner:
         main = self._main_provider(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
-        requested = overrides.provider.lower() or main or self._automatic(config)
-        is_main = not overrides.provider or self._same(requested, main)
+        requested = (overrides.provider or agent.provider).lower() or main or self._automatic(config)
+        is_main = not (overrides.provider or agent.provider) or self._same(requested, main)
         section = config.section("model") if is_main else {}
+        return self._route(
+            config,
+            requested,
+            section,
+            model=overrides.model or agent.model,
+            is_main=is_main,
+            auth_profile=overrides.profile,
+        )
+
+    def fallbacks(self, config: Config, first: Route | None) -> list[Route]:
+        """The routes to ask when the first one fails, each target once; what cannot be asked is left out.
+
+        Args:
+            config: What the operator configured.
+            first: The route that failed; None when there was none.
+        """
+        seen, found = {first.identity} if first is not None else set(), list[Route]()
+        for row in (*auxiliary_task(config, "plugin").fallback_chain, *fallback_chain(config)):
+            try:
+                route = self._route(config, row.provider.lower(), row._asdict(), model=row.model, place=row.place)
+            except ProviderError as error:
+                log.info("fallback left out place=%s reason=%s", row.place, error)
+                continue
+            if route.identity not in seen:
+                seen.add(route.identity)
+                found.append(route._replace(timeout=row.timeout or route.timeout))
+        return found
+
+    def seeing(self, config: Config, first: Route) -> Route | None:
+        """The route for a call with images that the first one takes none of; None when none is configured.
+
+        The operator's ``auxiliary.vision`` counts, then the provider's own vision model, then the first fallback
+        that takes images.
+        """
+        task = auxiliary_task(config, "vision")
+        if task.is_explicit:
+            requested = task.provider if task.provider not in ("", "auto") else ""
+            requested = requested or ("custom" if task.base_url else first.provider)
+            return self._route(config, requested, task._asdict(), model=task.model, place="auxiliary.vision")
+        model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
+        if model:
+            return first._replace(model=model, accepts_images=True)
+        return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
+
+    def _route(
+        self,
+        config: Config,
+        requested: str,
+        section: Mapping[str, Any],
+        *,
+        model: str = "",
+        place: str = "model",
+        is_main: bool = False,
+        auth_profile: str = "",
+    ) -> Route:
+        """The route to a provider, by what a section of the configuration says of it.
+
+        Raises:
+            ProviderError: It has no address, model or credential.
+        """
         entry = self._entry(requested)
-        profile, address = self._profile(requested, section, entry)
-        model = overrides.model or str(section.get("default") or "") or entry.model
+        profile, address = self._profile(requested, section, entry, place)
+        model = model or str(section.get("default") or "") or entry.model
         model = model or default_model(profile, cheap=not is_main)
-        pool = self._pool(config, profile, address, section, entry)
-        pinned = pool.find(overrides.profile).id if overrides.profile else ""
+        pool = self._pool(config, profile, address, section, entry, place)
+        pinned = pool.find(auth_profile).id if auth_profile else ""
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
-        route = Route(
+        return Route(
             profile=profile,
             provider=profile.name,
             model=model,
@@ -128,8 +211,9 @@ class Planner:
             api_mode=_api_mode(profile, section, entry, address, model),
             accepts_images=_accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
+            extra_body=entry.extra_body,
+            timeout=entry.request_timeout_seconds,
         )
-        return [route]
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -213,12 +297,14 @@ class Planner:
         keys = all_from_environment(key_variables(row.env_vars), self._environment)
         return next(keys, None) if row.auth_type == "api_key" else None
 
-    def _profile(self, requested: str, section: Mapping[str, Any], entry: ProviderEntry) -> tuple[ProviderProfile, str]:
+    def _profile(
+        self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
+    ) -> tuple[ProviderProfile, str]:
         """The profile of a requested name, and the address to use it at."""
         configured = str(section.get("base_url") or "") or entry.base_url
         for name in references(configured):
-            place = "model" if section.get("base_url") else entry.place
-            message = f"config.yaml: {place}.base_url refers to ${{{name}}}, which is not set"
+            where = place if section.get("base_url") else entry.place
+            message = f"config.yaml: {where}.base_url refers to ${{{name}}}, which is not set"
             raise MissingCredentialError(message, provider=requested, hint="set the variable, or write it to .env")
         profile = self._catalog.get(requested)
         if profile is None and configured:
@@ -249,11 +335,12 @@ class Planner:
         address: str,
         section: Mapping[str, Any],
         entry: ProviderEntry,
+        place: str = "model",
     ) -> CredentialPool:
         names = key_variables(profile.env_vars)
         found: list[Credential | None] = []  # a key goes where it was meant to: to its own address, or the only one
         if section.get("base_url") or entry.base_url or not profile.base_url:
-            found.append(from_section(section, "model", self._environment))
+            found.append(from_section(section, place, self._environment))
         if not section.get("base_url"):
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)

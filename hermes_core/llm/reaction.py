@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hermes_core.errors import (
     AuthenticationError,
     MissingCredentialError,
+    OAuthError,
     ProviderError,
     ProviderHookError,
     ProviderStatusError,
@@ -15,6 +16,7 @@ from hermes_core.errors import (
     ProviderTransportError,
     RateLimitError,
     ResponseFormatError,
+    VisionUnavailableError,
 )
 
 TRANSIENT = frozenset({408, 500, 502, 503, 504, *range(520, 525), 529})
@@ -36,6 +38,9 @@ _OTHER_MODEL = (
     "does not exist or you do not have access", "is not a valid model", "invalid model", "model is not supported",
     "not supported when using", "unsupported model", "model is not available", "no endpoints found",
 )  # fmt: skip
+_ELSEWHERE_PERHAPS = (ProviderHookError, MissingCredentialError, OAuthError, VisionUnavailableError)
+"""Failures of one route before anything was sent, that another route may not have."""
+
 _OTHER_CREDENTIAL = ("bad-credentials", "bad credentials", "error code: 401")
 
 
@@ -82,7 +87,7 @@ def reaction_to(error: ProviderError) -> Reaction:
         return PASSING if error.retryable and "certificate verify failed" not in str(error).lower() else NEXT
     if isinstance(error, ResponseFormatError):
         return GARBLED
-    return NEXT if isinstance(error, ProviderHookError | MissingCredentialError) else FINAL
+    return NEXT if isinstance(error, _ELSEWHERE_PERHAPS) else FINAL
 
 
 def _to_status(error: ProviderStatusError) -> Reaction:

@@ -64,7 +64,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
         max_tokens=max_tokens,
         max_tokens_field=profile.max_tokens_field,
         reasoning=route.reasoning,
-        extra=_extra(provider, profile, context) if own_wire else {},
+        extra={**(_extra(provider, profile, context) if own_wire else {}), **route.extra_body},
     )
 
 

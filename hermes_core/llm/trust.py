@@ -37,6 +37,7 @@ class TrustPolicy(NamedTuple):
         allowed_providers: Which ones; None for any.
         allowed_models: Which models; None for any.
         budget: What it may use; see ``ledger.LIMITS``.
+        fallback: Whether a call with a provider or model of the plugin's choice may go elsewhere when that fails.
     """
 
     plugin_id: str
@@ -47,6 +48,7 @@ class TrustPolicy(NamedTuple):
     allowed_providers: Allowlist = None
     allowed_models: Allowlist = None
     budget: Mapping[str, float] = MappingProxyType({})
+    fallback: bool = False
 
 
 def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
@@ -64,6 +66,7 @@ def policy_of(plugin_id: str, settings: Mapping[str, Any]) -> TrustPolicy:
         allowed_providers=_allowlist(plugin_id, settings, "allowed_providers"),
         allowed_models=_allowlist(plugin_id, settings, "allowed_models"),
         budget=read_budget(plugin_id, settings),
+        fallback=is_true(settings.get("allow_fallback")),
     )
 
 

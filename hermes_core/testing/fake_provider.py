@@ -67,7 +67,8 @@ class FakeProvider:
     Attributes:
         base_url: Its address, with ``/v1``.
         requests: Every request it got, in order.
-        config: What makes a host use it: ``Host.load(config=server.config)``.
+        config: What makes a host use it: ``Host.load(config=server.config)``. Such a host repeats nothing of itself,
+            so that a failure which was queued is one that the plugin sees.
 
     Example:
         >>> import httpx
@@ -86,7 +87,10 @@ class FakeProvider:
         self._server.provider = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        self.config = {"model": {"provider": "custom", "base_url": self.base_url, "default": "fake-model"}}
+        self.config: dict[str, dict[str, object]] = {
+            "model": {"provider": "custom", "base_url": self.base_url, "default": "fake-model"},
+            "auxiliary": {"transient_retries": 0},
+        }
 
     def __enter__(self) -> Self:
         self._thread.start()

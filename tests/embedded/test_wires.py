@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from hermes_core import Host
-from hermes_core.errors import AuthenticationError, ResponseFormatError
+from hermes_core.errors import AuthenticationError, ResponseFormatError, StructuredOutputError
 from hermes_core.llm.answer import read_body, settled
 from hermes_core.llm.wire import Wires
 from hermes_core.types.call import LlmCall
@@ -106,9 +106,11 @@ def test_the_limit_is_kept(wire, llm):
 def test_a_typed_call_is_taken(wire, llm):
     """A wanted schema is no obstacle, not where the server ignores it either; where it does not, it is kept."""
     schema = {"type": "object", "properties": {"greeting": {"type": "string"}}}
-    result = llm.complete_structured(
-        instructions="Greet.", input=[{"type": "text", "text": "Ann"}], json_schema=schema, max_tokens=48, temperature=0
-    )
+    words = {"instructions": "Greet.", "input": [{"type": "text", "text": "Ann"}]}
+    try:
+        result = llm.complete_structured(**words, json_schema=schema, max_tokens=48, temperature=0)
+    except StructuredOutputError as error:  # the model says what it likes where nothing keeps it to the schema
+        result = error.result
     assert result.text
     assert wire != "chat_completions" or result.content_type == "json"
 

@@ -56,4 +56,4 @@ def test_no_configuration_keeps_a_host_from_loading(tree):
         planner = Planner(host.providers, host.credentials, host.say)
         for overrides in (Overrides(), Overrides(provider="acme", model="m")):
             with contextlib.suppress(HermesError):
-                assert planner.routes(config, overrides)[0].provider
+                assert planner.route(config, overrides).provider

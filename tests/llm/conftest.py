@@ -258,7 +258,10 @@ class RawServer:
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self.port = self._socket.getsockname()[1]
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
-        self.config = {"model": {"provider": "custom", "base_url": self.base_url, "default": "m"}}
+        self.config = {
+            "model": {"provider": "custom", "base_url": self.base_url, "default": "m"},
+            "auxiliary": {"transient_retries": 0},
+        }
         self.accepted = 0
         if handler is not None:
             self._threads[0].start()
@@ -356,8 +359,7 @@ def route_of():
 
     def plan(host: Host, **overrides: str) -> Route:
         planner = Planner(host.providers, host.credentials, host.say)
-        (route,) = planner.routes(host.config(), Overrides(**overrides))
-        return route
+        return planner.route(host.config(), Overrides(**overrides))
 
     return plan
 

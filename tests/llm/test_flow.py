@@ -25,8 +25,9 @@ from hermes_core.errors import (
 )
 from hermes_core.llm.async_driver import arun
 from hermes_core.llm.driver import run
-from hermes_core.llm.flow import Block, Deadline, Send, Sleep, completion
+from hermes_core.llm.flow import completion
 from hermes_core.llm.plan import Route
+from hermes_core.llm.steps import Block, Deadline, Send, Sleep
 from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
 from hermes_core.providers.profile import EndpointHost
 from hermes_core.types.wire import HttpRequest, HttpResponse
@@ -47,7 +48,7 @@ class Hand:
     """Drives one call's flow step by step."""
 
     def __init__(self, clock, profile=None, wire=CHAT_COMPLETIONS, call=CALL, **route: object) -> None:
-        self.attempts: list = []
+        self._attempts: list = []
         profile = profile or ProviderProfile("acme", base_url="https://api.acme.test/v1")
         route = {"base_url": profile.base_url, "credential": Credential("k-acme-1", "env:ACME_API_KEY"), **route}
         self.flow = completion(
@@ -56,10 +57,15 @@ class Hand:
             wires={wire.name: wire},
             host=lambda provider: EndpointHost(home=None, settings={}, allow_downloads=False, say=print),
             deadline=Deadline(10, clock=clock),
-            attempts=self.attempts,
+            attempts=self._attempts,
             variable=lambda profile, name: f"{name} for {profile.name}",
         )
         self.step = next(self.flow)
+
+    @property
+    def attempts(self) -> list:
+        """Provider, model and error of each request."""
+        return [one[:3] for one in self._attempts]
 
     def answer(self, outcome: object) -> Completion:
         """Send the outcome of the last step; returns what the flow ends with."""

@@ -124,7 +124,7 @@ def test_the_result_is_that_of_a_host(call, lane, caller):
     assert {**vars(given), **same} == {**vars(real), **same}
     assert given.provider == "fake"
     assert {**given.audit, "attempts": 0, "duration_ms": 0} == {**real.audit, "attempts": 0, "duration_ms": 0}
-    assert given.audit["attempts"] == [{"provider": "fake", "model": "fake-model", "error": ""}]
+    assert given.audit["attempts"] == [{"provider": "fake", "model": "fake-model", "error": "", "status": None}]
 
 
 @dataclass

@@ -1,0 +1,100 @@
+"""The typed errors that stand for an answer that is no success."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.config.redact import redact
+from hermes_core.config.truth import is_number
+from hermes_core.errors import (
+    AuthenticationError,
+    InvalidRequestError,
+    ProviderError,
+    ProviderStatusError,
+    RateLimitError,
+    ResponseFormatError,
+    ServerError,
+)
+from hermes_core.llm.answer import MAX_ERROR_BYTES, status_of
+
+if TYPE_CHECKING:
+    from hermes_core.llm.plan import Route
+    from hermes_core.types.wire import HttpResponse
+
+REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
+"""Headers in which providers name a request, for when one has to be asked about it."""
+
+_HINTS: dict[type[ProviderStatusError], str] = {
+    AuthenticationError: "check the provider's key, and what it may be used for",
+    RateLimitError: "wait a little, or choose another provider or model",
+    ServerError: "try again later, or choose another provider or model",
+    InvalidRequestError: "check the model's name and what the call asks of it",
+}
+
+
+def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
+    """The typed error for an answer that is no success."""
+    status = response.status
+    text = redact(response.body[:MAX_ERROR_BYTES].decode("utf-8", "replace"))
+    classes = {401: AuthenticationError, 403: AuthenticationError, 429: RateLimitError, 408: ServerError}
+    kind = classes.get(status) or (ServerError if status >= 500 else InvalidRequestError)
+    request_id = next((response.headers[name] for name in REQUEST_IDS if name in response.headers), "")
+    error = kind(
+        f"{route.provider} answered {status} for model {route.model!r}: {_reason(text)}",
+        status_code=status,
+        body=text[:500],
+        request_id=request_id,
+        provider=route.provider,
+        model=route.model,
+        hint=_HINTS[kind],
+        headers={name: value for name, value in response.headers.items() if _says_when(name)},
+    )
+    error.retry_after = _seconds(response.headers.get("retry-after", ""))
+    return error
+
+
+def _says_when(name: str) -> bool:
+    """Whether a header says when to come back, and nothing that is a secret."""
+    return name == "retry-after" or "ratelimit" in name
+
+
+def _seconds(after: str) -> float | None:
+    """``Retry-After`` in seconds, also where it is a date; None when it is neither."""
+    try:
+        seconds = float(after)
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            seconds = max(parsedate_to_datetime(after).timestamp() - time.time(), 0.0) if after else -1.0
+        except (ValueError, OverflowError):
+            return None
+    return seconds if is_number(seconds) and seconds >= 0 else None
+
+
+def disguised_error(error: Any, response: HttpResponse, route: Route) -> ProviderError:
+    """The error that came as a success: the one of the status it names, else one of the format."""
+    status = status_of(error)
+    try:
+        body = json.dumps({"error": error})
+    except RecursionError:
+        body = ""
+    if status is not None:
+        return status_error(response._replace(status=status, body=body.encode()), route)
+    code = error.get("code") or error.get("type") if isinstance(error, Mapping) else None
+    code = redact(str(code))[:50] if isinstance(code, str | int) else ""
+    return ResponseFormatError(f"the provider answered 200 with an error: {_reason(redact(body))}", code=code)
+
+
+def _reason(text: str) -> str:
+    """The message in an error body, or its beginning."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = None
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    message = error.get("message") or error.get("Message") if isinstance(error, Mapping) else error
+    return str(message if isinstance(message, str) else text)[:200].strip() or "(no text)"
