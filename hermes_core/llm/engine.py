@@ -199,25 +199,25 @@ class LlmEngine:
             way = way._replace(admitted=admitted)
         if not any(way.hooks):
             return way
-        call = replace(way.call, provider=route.provider, model=route.model)
+        started = time.time() - (time.monotonic() - line.started)
+        call = replace(way.call, provider=route.provider, model=route.model, started=started)
         return way._replace(call=(yield from prepared_call(call, way.hooks.prepare, way.deadline)))
 
     def _answer(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
         answer = yield from answer_of(way.call, way.hooks.answer, way.deadline)
         if answer is not None:
             return answer
-        return (
-            yield from completion(
-                way.call,
-                way.routes,
-                wires=way.wires,
-                host=lambda provider: self._host.endpoint_host(way.config, provider),
-                deadline=way.deadline,
-                attempts=line.attempts,
-                variable=self._planner.variable,
-                image_seconds=lambda: _seconds(way.config, ("vision", "download_timeout")) or IMAGE_SECONDS,
-            )
+        answer = yield from completion(
+            way.call,
+            way.routes,
+            wires=way.wires,
+            host=lambda provider: self._host.endpoint_host(way.config, provider),
+            deadline=way.deadline,
+            attempts=line.attempts,
+            variable=self._planner.variable,
+            image_seconds=lambda: _seconds(way.config, ("vision", "download_timeout")) or IMAGE_SECONDS,
         )
+        return replace(answer, provider=line.attempts[-1].provider) if way.hooks.done else answer
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
