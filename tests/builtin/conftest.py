@@ -10,6 +10,20 @@ MESSAGES = [{"role": "user", "content": "ping"}]
 
 
 @pytest.fixture
+def until():
+    """Let the event loop run until something has happened, for some seconds at most."""
+
+    async def wait(happened):
+        for _ in range(500):
+            if happened():
+                return
+            await asyncio.sleep(0.01)
+        pytest.fail("it did not happen")
+
+    return wait
+
+
+@pytest.fixture
 def server():
     """A running provider."""
     with FakeProvider() as server:
