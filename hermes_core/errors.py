@@ -11,12 +11,15 @@
     │  │  └─ CommandTimeoutError     also TimeoutError; it awaited for too long
     │  ├─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
     │  └─ BudgetExceededError        also RuntimeError; the operator's limit for the plugin is used up
+    ├─ UnscopedSecretError           also RuntimeError
     ├─ ProviderError                 .provider, .model, .retryable
     │  ├─ UnknownProviderError       no such name, and no base URL
     │  ├─ ProviderDisabledError      also ValueError; the operator switched it off
     │  ├─ UnknownAuthProfileError    also ValueError
     │  ├─ MissingModelError          also ValueError
     │  ├─ MissingCredentialError     also RuntimeError
+    │  │  └─ ExhaustedCredentialsError  all of them wait; .retry_after in seconds
+    │  ├─ OAuthError                 also RuntimeError; .code, .relogin_required, .retry_after
     │  ├─ VisionUnavailableError     also RuntimeError
     │  ├─ UnsupportedInputError      also ValueError; the wire format cannot carry it
     │  ├─ ProviderTransportError     no complete answer came
@@ -125,6 +128,10 @@ class BudgetExceededError(PluginError, RuntimeError):
     """What the operator lets the plugin use is used up; nothing was sent."""
 
 
+class UnscopedSecretError(HermesError, RuntimeError):
+    """A secret was asked for outside any scope, in a process that serves several people."""
+
+
 class ProviderError(HermesError):
     """A provider could not be chosen, reached or understood.
 
@@ -157,6 +164,41 @@ class MissingModelError(ProviderError, ValueError):
 
 class MissingCredentialError(ProviderError, RuntimeError):
     """No usable credential for the provider; the message names the variables that would hold one."""
+
+
+class ExhaustedCredentialsError(MissingCredentialError):
+    """Every credential of the provider waits until it may be used again; ``retry_after`` is in seconds."""
+
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float, provider: str = "", hint: str = "") -> None:
+        super().__init__(message, provider=provider, hint=hint)
+        self.retry_after = retry_after
+
+
+class OAuthError(ProviderError, RuntimeError):
+    """A login or the refresh of one failed.
+
+    ``code`` is the token endpoint's own word for it (RFC 6749, 5.2), or ``""``; ``relogin_required`` says that
+    only a new login helps; ``retry_after`` is in seconds, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str,
+        code: str = "",
+        relogin_required: bool = False,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, provider=provider, hint=hint)
+        self.code = code
+        self.relogin_required = relogin_required
+        self.retryable = retryable
+        self.retry_after = retry_after
 
 
 class VisionUnavailableError(ProviderError, RuntimeError):

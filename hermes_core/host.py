@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
+    from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.client import PluginLlm
     from hermes_core.llm.engine import LlmEngine
     from hermes_core.llm.hooks import LlmHooks
+    from hermes_core.llm.transport import Transport
     from hermes_core.plugins.context import PluginContext
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
+    from hermes_core.types.agent import Agent, AgentResolver
     from hermes_core.types.contributions import CliCommand, Command
     from hermes_core.types.wire import ApiMode
 
@@ -63,6 +66,7 @@ class Host:
         *,
         say: Callable[[str], None],
         allow_downloads: bool,
+        agent_resolver: AgentResolver | None = None,
     ) -> None:
         self.home = home
         self.environment = environment
@@ -70,6 +74,7 @@ class Host:
         self._say_line = say
         self._said: set[str] = set()
         self._allow_downloads = allow_downloads
+        self._agent_resolver = agent_resolver
         self._closed = False
         open_logs(environment)
         self._index = Index.of(home)
@@ -85,6 +90,7 @@ class Host:
         export_env: bool = False,
         allow_downloads: bool = False,
         say: Callable[[str], None] | None = None,
+        agent_resolver: AgentResolver | None = None,
     ) -> Self:
         """Load a home. Plugins are found; none is imported, and nothing is downloaded.
 
@@ -95,6 +101,8 @@ class Host:
                 provider declares as its own, those that the configuration takes keys from, and those already set.
             allow_downloads: Let a provider fetch what it needs on first use.
             say: Shows one line to the operator; writes to standard error when None.
+            agent_resolver: Says of an agent's id, for ``agent_id=``, which ``provider``, ``model`` and ``home``
+                that agent uses, as a mapping; None for an agent it does not know.
         """
         path = get_hermes_home() if home is None else Path(home).expanduser()
         environment = Environment(path)
@@ -104,6 +112,7 @@ class Host:
             ConfigFile(path, environment, config),
             say=say or _say_on_stderr,
             allow_downloads=allow_downloads,
+            agent_resolver=agent_resolver,
         )
         if export_env and environment.sets_something:
             declared = [data.get("env_vars") for row in host.plugins for data in row.manifest.profiles]
@@ -185,6 +194,19 @@ class Host:
         file = self._config_file
         return ProviderCatalog(self._registry, lambda: file.last.providers, file.source_of)
 
+    @cached_property
+    def credentials(self) -> Credentials:
+        """The keys and logins of this home."""
+        from hermes_core.auth.credentials import Credentials
+
+        return Credentials(self.environment, self._token_transport.send)
+
+    @cached_property
+    def _token_transport(self) -> Transport:
+        from hermes_core.llm.transport import Transport
+
+        return Transport()
+
     @property
     def commands(self) -> dict[str, Command]:
         """Slash commands by name; plugins that may offer one are loaded.
@@ -206,6 +228,16 @@ class Host:
                 for command in self._registry.context(row).registrations.cli_commands:
                     found.setdefault(command.name, command)
         return found
+
+    def agent(self, agent_id: str) -> Agent:
+        """What this program's resolver says of an agent; nothing without one, and the id is a label then.
+
+        Raises:
+            HermesError: The resolver raised, or returned what it may not.
+        """
+        from hermes_core.types.agent import read_agent
+
+        return read_agent(agent_id, self._agent_resolver)
 
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin, or of a program: any id will do, the trust gate goes by it."""
@@ -271,6 +303,9 @@ class Host:
             return
         self._closed = True
         self._registry.unload_all()
+        if "credentials" in vars(self):
+            self.credentials.close()
+            self._token_transport.close()
         if "engine" in vars(self):
             from hermes_core.llm import audit
 
@@ -283,12 +318,8 @@ class Host:
         from hermes_core.llm import audit
         from hermes_core.llm.engine import LlmEngine
 
-        config = self.config()
-        audit.attach(
-            self.home,
-            max_bytes=config.value("logging", "max_size_mb") * 2**20,
-            backups=config.value("logging", "backup_count"),
-        )
+        size, backups = (self.config().value("logging", key) for key in ("max_size_mb", "backup_count"))
+        audit.attach(self.home, max_bytes=size * 2**20, backups=backups)
         return LlmEngine(self)
 
     def say(self, line: str) -> None:

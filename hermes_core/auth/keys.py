@@ -10,7 +10,7 @@ from hermes_core.errors import MissingCredentialError
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from hermes_core.config.environment import Environment
@@ -19,29 +19,53 @@ _MINIMUM_LENGTH = 4
 
 
 class Credential:
-    """A key and where it was found.
+    """A key or an access token, and where it was found; the value is in no repr, and in no ``asdict``.
 
-    No dataclass and no tuple: what takes those apart, such as ``asdict``, would bring the key to light.
+    Attributes:
+        value: What is sent.
+        source: Where it was found: ``env:NAME``, ``config:place``, ``manual``, …
+        id: What its pool calls it; ``""`` outside a pool.
+        label: What people call it.
+        kind: ``api_key`` or ``oauth``.
+        base_url: The one address it is for, where that is not the route's own; else ``""``.
+        is_stale: Whether it must be refreshed before it is sent.
 
     Example:
         >>> Credential(value="k-123456", source="env:ACME_API_KEY")
         Credential(source='env:ACME_API_KEY')
     """
 
-    __slots__ = ("source", "value")
+    __slots__ = ("base_url", "id", "is_stale", "kind", "label", "source", "value")
 
-    def __init__(self, value: str, source: str) -> None:
+    def __init__(
+        self,
+        value: str,
+        source: str,
+        *,
+        id: str = "",  # noqa: A002 - what the stored entry calls it
+        label: str = "",
+        kind: str = "api_key",
+        base_url: str = "",
+        is_stale: bool = False,
+    ) -> None:
         self.value = value
         self.source = source
+        self.id = id
+        self.label = label
+        self.kind = kind
+        self.base_url = base_url
+        self.is_stale = is_stale
 
     def __repr__(self) -> str:
         return f"Credential(source={self.source!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Credential) and (self.value, self.source) == (other.value, other.source)
+        if not isinstance(other, Credential):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self) -> int:
-        return hash((self.value, self.source))
+        return hash((self.id, self.source, self.value))
 
 
 NO_CREDENTIAL = Credential(value="", source="none")
@@ -63,12 +87,24 @@ def url_variables(env_vars: Iterable[str]) -> list[str]:
 
 
 def from_environment(names: Iterable[str], environment: Environment) -> Credential | None:
-    """The first usable key among variables."""
+    """The first usable key among variables.
+
+    Raises:
+        MissingCredentialError: It holds a sign that no key can.
+    """
+    return next(all_from_environment(names, environment), None)
+
+
+def all_from_environment(names: Iterable[str], environment: Environment) -> Iterator[Credential]:
+    """Every usable key among variables, in their order.
+
+    Raises:
+        MissingCredentialError: One holds a sign that no key can.
+    """
     for name in names:
         value = environment.credential(name)
         if is_usable(value):
-            return _found(value, f"env:{name}")
-    return None
+            yield found(value, f"env:{name}")
 
 
 def from_section(section: Mapping[str, Any], place: str, environment: Environment) -> Credential | None:
@@ -84,7 +120,7 @@ def from_section(section: Mapping[str, Any], place: str, environment: Environmen
             message = f"config.yaml: {place}.{key} refers to {unset}, which is not set"
             raise MissingCredentialError(message, hint="set the variable, or write it to .env")
         if isinstance(value, str) and value.strip():
-            return _found(value.strip(), f"config:{place}.{key}")
+            return found(value.strip(), f"config:{place}.{key}")
     for key in ("key_env", "api_key_env"):
         name = section.get(key)
         if isinstance(name, str) and name:
@@ -139,10 +175,20 @@ def derived_variable(host: str) -> str:
     return ""
 
 
-def _found(value: str, source: str) -> Credential:
+def found(value: str, source: str) -> Credential:
+    """A key as it was found; it is redacted from then on.
+
+    Raises:
+        MissingCredentialError: It holds a sign that no key can; names the sign, and not the key.
+    """
     register_secret(value)
-    for character in value:
-        if not "!" <= character <= "~":
-            message = f"the key in {source} holds the character U+{ord(character):04X}, which no key can"
-            raise MissingCredentialError(message, hint="copy the key again, without blanks and look-alike letters")
+    odd = odd_character(value)
+    if odd:
+        message = f"the key in {source} holds the character U+{ord(odd):04X}, which no key can"
+        raise MissingCredentialError(message, hint="copy the key again, without blanks and look-alike letters")
     return Credential(value=value, source=source)
+
+
+def odd_character(value: str) -> str:
+    """The first character that no key can hold, such as a blank, a look-alike letter or a line break; else ``""``."""
+    return next((character for character in value if not "!" <= character <= "~"), "")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 COMMANDS = {
+    "auth": "List keys and logins, add one, log in, take one out of use",
     "config": "Look at the configuration, change it, check it",
     "llm": "Ask the model something",
     "plugins": "List plugins, show one, switch one on or off",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHIMS = {
     "agent": None,
     "agent.plugin_llm": "hermes_core.compat.agent_plugin_llm",
+    "agent.secret_scope": "hermes_core.compat.agent_secret_scope",
     "hermes_constants": "hermes_core.compat.hermes_constants",
     "providers": "hermes_core.compat.providers",
     "providers.base": "hermes_core.compat.providers_base",

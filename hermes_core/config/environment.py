@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import register_address, register_secrets_in
+from hermes_core.config.scope import scoped
 from hermes_core.config.truth import is_true
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Environment:
         return bool(self._own.values() or self._pinned.values())
 
     def credentials(self) -> Callable[[str], str]:
-        """Looks secrets up, as ``credential`` does, in the files as they are now."""
+        """Looks secrets up, as ``own_credential`` does, in the files as they are now."""
         pinned, own, variables = self._pinned.values(), self._own.values(), self.variables
 
         def look_up(name: str) -> str:
@@ -76,7 +77,15 @@ class Environment:
         return look_up
 
     def credential(self, name: str) -> str:
-        """A secret: ``.env`` first, so a key changed on disk counts at once, then the process; else ``""``."""
+        """A secret: of the context's scope, of ``.env``, of the process, or ``""``; the file is read when it changes.
+
+        Raises:
+            UnscopedSecretError: The process serves several people, and no scope says whose is meant.
+        """
+        return scoped(name, self.own_credential)
+
+    def own_credential(self, name: str) -> str:
+        """A secret whatever scope there is: ``.env`` first, then the process; else ``""``."""
         return self.credentials()(name)
 
     def get(self, name: str, default: str = "") -> str:

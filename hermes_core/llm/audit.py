@@ -76,9 +76,14 @@ class AuditLine:
 
 
 @contextmanager
-def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
-    """Write the line when the call is over, however it ends; an error goes on its way without secrets."""
-    file, _ = _attached.get(str(home)) or (HomeLog(home), 0)
+def recorded(line: AuditLine, home: Path | None) -> Iterator[AuditLine]:
+    """Write the line when the call is over, however it ends; an error goes on its way without secrets.
+
+    Args:
+        line: The call's line.
+        home: The home whose log it stands in; None for a call of no home, which is told to listeners alone.
+    """
+    file, _ = (None, 0) if home is None else _attached.get(str(home)) or (HomeLog(home), 0)
     try:
         yield line
     except BaseException as error:
@@ -89,18 +94,19 @@ def recorded(line: AuditLine, home: Path) -> Iterator[AuditLine]:
         _write(str(line), file)
 
 
-def _write(text: str, file: HomeLog) -> None:
+def _write(text: str, file: HomeLog | None) -> None:
     """Log it for whoever listens; the home's own log gets it whatever levels, filters and switches say.
 
     The call itself writes, in an event loop too: that takes about 10 µs, and handing it to a thread would take the loop
     20. So the line is there when the call returns, and a process that is killed loses none.
     """
-    extra = {"hermes_home": file.home, "hermes_redacted": True}
+    extra = {"hermes_home": file.home if file is not None else "", "hermes_redacted": True}
     record = log.makeRecord(log.name, logging.INFO, __file__, 0, text, (), None, extra=extra)
-    file.handle(record)
+    if file is not None:
+        file.handle(record)
     if log.isEnabledFor(logging.INFO):
         log.handle(record)
-    if _attached.get(file.home, (None, 0))[0] is not file:  # its host was closed while the call was under way
+    if file is not None and _attached.get(file.home, (None, 0))[0] is not file:  # its host was closed
         file.close()
 
 

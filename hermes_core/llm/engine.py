@@ -31,7 +31,7 @@ from hermes_core.llm.plan import Planner, Route
 from hermes_core.llm.transport import Transport
 
 if TYPE_CHECKING:
-    from hermes_core.config.environment import Environment
+    from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.async_transport import AsyncTransport
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
@@ -104,7 +104,10 @@ class LaneHost(Protocol):
     """What the model lane needs of its host."""
 
     home: Path
-    environment: Environment
+
+    @property
+    def credentials(self) -> Credentials:
+        """The home's credentials."""
 
     @property
     def providers(self) -> ProviderCatalog:
@@ -134,7 +137,7 @@ class LlmEngine:
 
     def __init__(self, host: LaneHost) -> None:
         self._host = host
-        self._planner = Planner(host.providers, host.environment, host.say)
+        self._planner = Planner(host.providers, host.credentials, host.say)
         self._transport = Transport()
         self._ledger = UsageLedger(host.home)
         self._known = _Known(Config(), set(), {})

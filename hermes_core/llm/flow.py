@@ -29,6 +29,8 @@ from hermes_core.llm.request import assemble
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
 
 if TYPE_CHECKING:
+    from hermes_core.auth.keys import Credential
+    from hermes_core.auth.pool import CredentialPool
     from hermes_core.llm.plan import Route
     from hermes_core.types.call import Completion, LlmCall
     from hermes_core.types.wire import ApiMode, HttpRequest, HttpResponse, WireRequest
@@ -183,7 +185,10 @@ def _attempt(
     variable: Callable[[ProviderProfile, str], str],
     image_seconds: Callable[[], float],
 ) -> Flow[Completion]:
-    base_url, api_key = route.base_url, route.credential.value
+    credential = route.credential
+    if credential.is_stale and route.pool is not None:
+        credential = yield from _fresh(route.pool, credential, deadline)
+    base_url, api_key = credential.base_url or route.base_url, credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
         asked = host(route.provider)
         before = deadline.left()
@@ -250,6 +255,15 @@ def _blocking(function: Callable[[], T], deadline: Deadline) -> Flow[T]:
             raise deadline.passed() from error
         raise
     return done
+
+
+def _fresh(pool: CredentialPool, credential: Credential, deadline: Deadline) -> Flow[Credential]:
+    """A login whose token is about to end, with a new one."""
+    try:
+        fresh: Credential = yield Block(lambda: pool.refresh(credential, deadline.left()), deadline.left())
+    except TimeoutError as error:
+        raise deadline.passed() from error
+    return fresh
 
 
 def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:

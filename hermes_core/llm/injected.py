@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_core.errors import HermesError
@@ -97,7 +96,7 @@ class InjectedEngine:
     @contextmanager
     def _lane(self, plugin_id: str, request: Request) -> Iterator[_Lane]:
         line = AuditLine(event=request.method, plugin=plugin_id, purpose=request.purpose)
-        with recorded(line, Path()):  # of no home, so it is in no home's log
+        with recorded(line, None):
             overrides = request.read()
             line.agent, line.profile = overrides.agent_id or "default", overrides.profile
             authorize(self._policy(plugin_id), overrides)

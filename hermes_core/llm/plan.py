@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from hermes_core.auth.entries import is_borrowed
 from hermes_core.auth.keys import (
-    NO_CREDENTIAL,
     Credential,
+    all_from_environment,
     for_address,
-    from_environment,
     from_section,
     key_variables,
     url_variables,
@@ -24,7 +24,6 @@ from hermes_core.errors import (
     MissingCredentialError,
     MissingModelError,
     ProviderDisabledError,
-    UnknownAuthProfileError,
     UnknownProviderError,
     near,
 )
@@ -37,7 +36,8 @@ from hermes_core.types.address import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hermes_core.config.environment import Environment
+    from hermes_core.auth.credentials import Credentials
+    from hermes_core.auth.pool import CredentialPool
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
     from hermes_core.llm.trust import Overrides
@@ -52,7 +52,9 @@ class Route(NamedTuple):
         provider: Its canonical name, for attribution.
         model: The model id to ask.
         base_url: Root of the API; ``""`` when the profile opens its own.
-        credential: The key, and where it was found.
+        credential: The key or login to begin with.
+        pool: Where the others are.
+        pinned: Whether this credential alone will do: the call asked for it.
         headers: What the operator configured to be sent.
         max_tokens: The operator's output limit in tokens, when the call gives none.
         api_mode: The wire format.
@@ -65,6 +67,8 @@ class Route(NamedTuple):
     model: str
     base_url: str
     credential: Credential
+    pool: CredentialPool | None = None
+    pinned: bool = False
     headers: Mapping[str, str] = MappingProxyType({})
     max_tokens: int | None = None
     api_mode: str = "chat_completions"
@@ -80,13 +84,14 @@ class Planner:
 
     Args:
         catalog: The providers.
-        environment: Where keys are found.
+        credentials: The home's; its environment is where keys are found.
         say: Shows one line to the operator.
     """
 
-    def __init__(self, catalog: ProviderCatalog, environment: Environment, say: Callable[[str], None]) -> None:
+    def __init__(self, catalog: ProviderCatalog, credentials: Credentials, say: Callable[[str], None]) -> None:
         self._catalog = catalog
-        self._environment = environment
+        self._credentials = credentials
+        self._environment = credentials.environment
         self._say = say
 
     def routes(self, config: Config, overrides: Overrides) -> list[Route]:
@@ -96,24 +101,28 @@ class Planner:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
         main = self._main_provider(config)
-        if overrides.profile:
-            message = f"no stored credential is called {overrides.profile!r}"
-            raise UnknownAuthProfileError(message, hint="leave profile= out to use the provider's usual key")
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
-        requested = overrides.provider.lower() or main or self._automatic()
+        requested = overrides.provider.lower() or main or self._automatic(config)
         is_main = not overrides.provider or self._same(requested, main)
         section = config.section("model") if is_main else {}
         entry = self._entry(requested)
         profile, address = self._profile(requested, section, entry)
         model = overrides.model or str(section.get("default") or "") or entry.model
         model = model or default_model(profile, cheap=not is_main)
+        pool = self._pool(config, profile, address, section, entry)
+        pinned = pool.find(overrides.profile).id if overrides.profile else ""
+        credential = pool.select(pinned=pinned)
+        if credential is None:
+            raise pool.refusal(pinned)
         route = Route(
             profile=profile,
             provider=profile.name,
             model=model,
             base_url=address,
-            credential=self._credential(profile, address, section, entry),
+            credential=credential,
+            pool=pool,
+            pinned=bool(pinned),
             headers={**_headers(section), **entry.extra_headers},
             max_tokens=self._max_tokens(section, entry, is_main=is_main),
             api_mode=_api_mode(profile, section, entry, address, model),
@@ -149,6 +158,14 @@ class Planner:
             self._say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
             return None
 
+    def active(self, config: Config) -> str:
+        """The name of the provider that a call goes to when nobody asks for another.
+
+        Raises:
+            MissingCredentialError: None is configured, and none was found.
+        """
+        return self._main_provider(config) or self._automatic(config)
+
     def _main_provider(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
         name = (config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")).lower()
@@ -160,19 +177,25 @@ class Planner:
         canonical = self._catalog.resolve(main)
         return bool(main) and (requested == main or self._catalog.resolve(requested) == canonical != "")
 
-    def _automatic(self) -> str:
+    def _automatic(self, config: Config) -> str:
         """The provider to use when nothing is configured, said once.
 
-        Bundled ones alone count, by rank: the first with a usable key, else the first that needs none.
+        Bundled ones alone count, by rank: the first with a usable key; else the one that was logged in at last;
+        else the first that needs none.
         """
         bundled = [row for row in self._catalog if "bundled" in self._catalog.tiers(row.name)]
         rows = [row for row in bundled if row.auto_rank is not None]
         rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
         for row in rows:
-            found = from_environment(key_variables(row.env_vars), self._environment)
-            if found is not None and row.auth_type == "api_key":
-                self._say(f"hermes: using {row.name}, found by {found.source}; set model.provider to choose another")
+            found = self._usable(config, row)
+            if found is not None:
+                place = found.source if is_borrowed(found.source) else "auth.json"
+                self._say(f"hermes: using {row.name}, found by {place}; set model.provider to choose another")
                 return row.name
+        active = self._catalog.resolve(self._credentials.store.read().get("active_provider"))
+        if active and self.pool(config, active).select() is not None:
+            self._say(f"hermes: using {active}, where you logged in; set model.provider to choose another")
+            return active
         for row in rows:
             if row.auth_type == "none":
                 self._say(
@@ -181,6 +204,14 @@ class Planner:
                 )
                 return row.name
         raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
+
+    def _usable(self, config: Config, row: ProviderRow) -> Credential | None:
+        """A credential of a provider; its plugin is not imported to find one in the environment."""
+        if self._credentials.mentions(row.name):
+            found = self.pool(config, row.name).select()
+            return found if found is not None and found.value else None
+        keys = all_from_environment(key_variables(row.env_vars), self._environment)
+        return next(keys, None) if row.auth_type == "api_key" else None
 
     def _profile(self, requested: str, section: Mapping[str, Any], entry: ProviderEntry) -> tuple[ProviderProfile, str]:
         """The profile of a requested name, and the address to use it at."""
@@ -200,25 +231,36 @@ class Planner:
             configured = configured or self._environment.credential(name)
         return profile, configured or profile_address(profile)
 
-    def _credential(
-        self, profile: ProviderProfile, address: str, section: Mapping[str, Any], entry: ProviderEntry
-    ) -> Credential:
-        if profile.auth_type == "none":
-            return NO_CREDENTIAL
+    def pool(self, config: Config, name: str) -> CredentialPool:
+        """The credentials of a provider, as a call to it would find them.
+
+        Raises:
+            UnknownProviderError: There is no such provider, and no address for it.
+        """
+        section = config.section("model") if self._same(name.lower(), self._main_provider(config)) else {}
+        entry = self._entry(name.lower())
+        profile, address = self._profile(name.lower(), section, entry)
+        return self._pool(config, profile, address, section, entry)
+
+    def _pool(
+        self,
+        config: Config,
+        profile: ProviderProfile,
+        address: str,
+        section: Mapping[str, Any],
+        entry: ProviderEntry,
+    ) -> CredentialPool:
         names = key_variables(profile.env_vars)
-        found = None  # a key goes where it was meant to: beside its own address, or where there is no other
+        found: list[Credential | None] = []  # a key goes where it was meant to: to its own address, or the only one
         if section.get("base_url") or entry.base_url or not profile.base_url:
-            found = from_section(section, "model", self._environment)
-        if found is None and not section.get("base_url"):
-            found = from_section(entry.credential, entry.place, self._environment)
-        found = found or from_environment(names, self._environment)
-        if found is None and not names:
-            found = for_address(address, self._key_hosts(), self._environment) or NO_CREDENTIAL
-        if found is not None:
-            return found
-        hint = f"set {' or '.join(names)} in the environment or in .env, or choose the embedded model"
-        message = f"no credential for provider {profile.name!r}: none of {', '.join(names)} holds a usable key"
-        raise MissingCredentialError(message, provider=profile.name, hint=hint)
+            found.append(from_section(section, "model", self._environment))
+        if not section.get("base_url"):
+            found.append(from_section(entry.credential, entry.place, self._environment))
+        found += all_from_environment(names, self._environment)
+        if not any(found) and not names:
+            found.append(for_address(address, self._key_hosts(), self._environment))
+        keys = list({key.source: key for key in found if key is not None}.values())
+        return self._credentials.pool(profile, keys, address=address, config=config)
 
     def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
         said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""

@@ -104,6 +104,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
             None: never chosen so.
         schema_in_prompt: Whether a JSON schema is also written into the prompt.
         max_tokens_field: Name of the output limit on the wire.
+        oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
+            ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
 
     Example:
         >>> ProviderProfile("acme", base_url="https://api.acme.test/v1").get_hostname()
@@ -133,6 +135,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     auto_rank: int | None = 100
     schema_in_prompt: bool = True
     max_tokens_field: str = "max_tokens"
+    oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def get_hostname(self) -> str:
         """The host its requests go to; ``""`` when nothing says.

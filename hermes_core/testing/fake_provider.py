@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import parse_qsl
 
 from hermes_core.types.wire import merged_headers
 
@@ -27,7 +28,7 @@ class ReceivedRequest:
         method: ``GET`` or ``POST``.
         path: With its query.
         headers: By lower-case name.
-        body: The JSON value in the body, or None.
+        body: The JSON value in the body, or the fields of a form, or None.
     """
 
     method: str
@@ -174,7 +175,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
-            body = json.loads(raw) if raw else None
+            is_form = self.headers.get_content_type() == "application/x-www-form-urlencoded"
+            body = dict(parse_qsl(raw.decode())) if is_form else json.loads(raw) if raw else None
         except ValueError:
             body = None
         request = ReceivedRequest(

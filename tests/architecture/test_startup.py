@@ -46,6 +46,7 @@ def test_hookimpl_loads_nothing_but_pluggy(loaded_by):
         pytest.param(["providers", "list"], id="the list of providers"),
         pytest.param(["config", "schema"], id="the schema of the configuration"),
         pytest.param(["config", "get", "logging.backup_count"], id="a value of the configuration"),
+        pytest.param(["auth", "list"], id="the list of keys and logins"),
     ],
 )
 def test_a_command_over_an_empty_home_loads_no_library_it_does_not_need(loaded_by, words):

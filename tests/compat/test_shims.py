@@ -46,6 +46,11 @@ def forget():
             """PluginLlm PluginLlmTrustError PluginLlmCompleteResult PluginLlmStructuredResult PluginLlmUsage
             PluginLlmInput PluginLlmTextInput PluginLlmImageInput""",
         ),
+        (
+            "agent.secret_scope",
+            """get_secret get_secret_str set_secret_scope reset_secret_scope current_secret_scope
+            UnscopedSecretError""",
+        ),
     ],
 )
 def test_a_shim_has_the_names_that_plugins_use(module, names):

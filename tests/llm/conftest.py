@@ -355,7 +355,7 @@ def route_of():
     """The one route that a host's configuration, and what a plugin overrides, leads to."""
 
     def plan(host: Host, **overrides: str) -> Route:
-        planner = Planner(host.providers, host.environment, host.say)
+        planner = Planner(host.providers, host.credentials, host.say)
         (route,) = planner.routes(host.config(), Overrides(**overrides))
         return route
 

@@ -320,3 +320,12 @@ def test_the_originals_path_leads_to_it():
     from agent import plugin_llm
 
     assert plugin_llm.make_plugin_llm_for_test is make_plugin_llm_for_test
+
+
+def test_a_call_of_no_home_writes_no_file(tmp_path, monkeypatch, caplog):
+    """A call answered by a function leaves no log behind, wherever the program runs; listeners hear of it."""
+    monkeypatch.chdir(tmp_path)
+    llm = make_plugin_llm_for_test("p", sync_caller=lambda **_: ("fake", "m", response("pong")))
+    with caplog.at_level("INFO", logger="agent.plugin_llm"):
+        llm.complete([{"role": "user", "content": "ping"}])
+    assert ([*tmp_path.iterdir()], "plugin=p" in caplog.text) == ([], True)
