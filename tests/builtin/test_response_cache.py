@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -295,6 +296,21 @@ def test_many_threads_use_it_at_once(cached, server):
     for number in range(10):
         call(number)
     assert len(server.requests) == before
+
+
+def test_a_file_that_another_process_is_just_making_is_waited_for(cached, home, server):
+    """Who opens the file while another process sets it up waits until that is done."""
+    path = home.write(FILE, "")
+    maker = sqlite3.connect(path)
+    maker.execute("begin immediate")
+    llm = cached().llm("caller")
+    with ThreadPoolExecutor(1) as thread:
+        call = thread.submit(llm.complete, MESSAGES)
+        time.sleep(0.1)
+        maker.rollback()
+        maker.close()
+        call.result()
+    assert (llm.complete(MESSAGES).provider, len(server.requests)) == ("response-cache", 1)
 
 
 CALLS = """

@@ -124,13 +124,26 @@ class Store:
         os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
         try:
-            connection.execute("pragma journal_mode = wal")
+            _share(connection)
             connection.execute("pragma synchronous = normal")
             connection.executescript(_SCHEMA)
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _share(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer use the file at once; SQLite waits for nobody who does the same at this moment."""
+    latest = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
+                raise
+        time.sleep(0.01)
 
 
 def _used(connection: sqlite3.Connection) -> int:
