@@ -134,7 +134,7 @@ class Store:
 
 
 def _share(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer use the file at once; SQLite waits for nobody who does the same at this moment."""
+    """Let readers and a writer use the file at once; SQLite itself waits for nobody who is just setting that up."""
     latest = time.monotonic() + BUSY_SECONDS
     while True:
         try:
