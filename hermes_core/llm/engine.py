@@ -211,7 +211,8 @@ class LlmEngine:
             way = way._replace(admitted=admitted)
         if not any(way.hooks):
             return way
-        call = replace(way.call, provider=way.route.provider, model=way.route.model)
+        started = time.time() - (time.monotonic() - line.started)
+        call = replace(way.call, provider=way.route.provider, model=way.route.model, started=started)
         return way._replace(call=(yield from prepared_call(call, way.hooks.prepare, way.deadline)))
 
     def _answer(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
@@ -228,22 +229,21 @@ class LlmEngine:
         falls_back = bool(fallback_chain(config) or auxiliary_task(config, "plugin").fallback_chain) and (
             not chosen or (way.policy.fallback and not way.overrides.profile)
         )
-        return (
-            yield from completion(
-                way.call,
-                [route],
-                wires=way.wires,
-                host=lambda provider: self._host.endpoint_host(config, provider),
-                deadline=deadline,
-                attempts=line.attempts,
-                variable=self._planner.variable,
-                image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
-                learned=self._learned,
-                retries=transient_retries(config),
-                more=(lambda: self._planner.fallbacks(config, route)) if falls_back else None,
-                model_is_chosen=bool(way.overrides.model),
-            )
+        answer = yield from completion(
+            way.call,
+            [route],
+            wires=way.wires,
+            host=lambda provider: self._host.endpoint_host(config, provider),
+            deadline=deadline,
+            attempts=line.attempts,
+            variable=self._planner.variable,
+            image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
+            learned=self._learned,
+            retries=transient_retries(config),
+            more=(lambda: self._planner.fallbacks(config, route)) if falls_back else None,
+            model_is_chosen=bool(way.overrides.model),
         )
+        return replace(answer, provider=line.attempts[-1].provider) if way.hooks.done else answer
 
     def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""

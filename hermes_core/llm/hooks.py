@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PREPARE, ANSWER, DONE = "hermes_llm_prepare", "hermes_llm_answer", "hermes_llm_done"
 
 
-_KEPT = ("plugin_id", "method", "provider", "model", "timeout")
+_KEPT = ("plugin_id", "method", "provider", "model", "timeout", "started")
 """Fields of a call that are the host's to set."""
 
 

@@ -200,11 +200,26 @@ class UsageLedger:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
             connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
-            connection.execute("pragma journal_mode = wal")
+            _share(connection)
             connection.execute("pragma synchronous = normal")
             connection.executescript(_SCHEMA)
             self._connection = connection
         return self._connection
+
+
+def _share(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer use the file at once; SQLite itself waits for nobody who is just setting that up."""
+    import sqlite3
+
+    latest = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
+                raise
+        time.sleep(0.01)
 
 
 def _demand_room(connection: sqlite3.Connection, plugin: str, key: str, most: float) -> None:

@@ -29,6 +29,7 @@ class LlmCall:
         purpose: Free text for the audit line.
         provider: The provider that is asked first; for information.
         model: The model that is asked first; for information.
+        started: When the call began, in seconds since 1970; for information.
 
     Example:
         >>> LlmCall(plugin_id="p", messages=({"role": "user", "content": "ping"},)).method
@@ -46,6 +47,7 @@ class LlmCall:
     purpose: str = ""
     provider: str = ""
     model: str = ""
+    started: float = 0.0
 
     @property
     def has_images(self) -> bool:

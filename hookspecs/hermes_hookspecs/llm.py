@@ -75,7 +75,8 @@ class LlmSpecs:
         Args:
             ctx: Your plugin's own context.
             call: The call as it was sent.
-            completion: The answer, or None.
+            completion: The answer, with the provider that gave it, or None. An answer that breaks the caller's
+                schema comes with an error.
             error: Why there is none, or None.
 
         Example:

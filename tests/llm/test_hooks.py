@@ -1,7 +1,9 @@
 """What plugins do around a model call: change it, answer it, hear of it."""
 
+import ast
 import asyncio
 import logging
+import time
 
 import pytest
 
@@ -127,6 +129,25 @@ def test_the_first_answer_wins(ask, server):
     }
     assert (ask(plugins=plugins).text, server.requests) == ("b", [])
     assert "no Completion" in ask.host.plugin("c").reason
+
+
+def test_the_end_of_a_call_tells_who_answered_and_when_it_began(ask):
+    """The listener is told the provider and the model that answered, and the time at which the call began."""
+    code = """
+heard = []
+@hookimpl
+def hermes_llm_prepare(call):
+    return replace(call, started=1.0)
+@hookimpl
+def hermes_llm_done(call, completion):
+    heard.extend([completion.provider, completion.model, call.started])
+def register(ctx):
+    ctx.register_command("heard", handler=lambda raw: repr(heard))
+"""
+    before = time.time()
+    ask(plugins={"acme": code})
+    provider, model, started = ast.literal_eval(ask.host.run_command("heard"))
+    assert (provider, model, before - 0.01 <= started <= time.time()) == ("custom", "fake-model", True)
 
 
 HEARS = """

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -238,6 +239,18 @@ def test_calls_that_are_not_over_count(ledger):
     ledger.admit("p", {"max_calls_per_hour": 1})
     with pytest.raises(BudgetExceededError):
         ledger.admit("p", {"max_calls_per_hour": 1})
+
+
+def test_a_budget_waits_for_a_process_that_is_just_making_the_file(ledger, tmp_path):
+    """A call with a budget is let in once the process that is setting the file up has done so."""
+    maker = sqlite3.connect(tmp_path / "usage.db")
+    maker.execute("begin immediate")
+    with ThreadPoolExecutor(1) as thread:
+        admitted = thread.submit(ledger.admit, "p", {"max_calls_per_hour": 1})
+        time.sleep(0.1)
+        maker.rollback()
+        maker.close()
+        assert admitted.result() > 0
 
 
 def test_an_admitted_call_is_counted_once(ledger, tmp_path):

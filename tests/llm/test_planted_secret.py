@@ -119,7 +119,7 @@ def test_a_planted_secret_is_in_no_file_text_or_error_r20_01_r20_10(home, place,
         port = server.base_url.rpartition(":")[2].partition("/")[0]
         planted = places(secret, server.base_url, port)[place]
         model = {**server.config["model"], **planted.config}
-        home.config({"model": model, "plugins": {"enabled": ["acme", "nosy"]}})
+        home.config({"auxiliary": server.config["auxiliary"], "model": model, "plugins": {"enabled": ["acme", "nosy"]}})
         home.write(".env", planted.env_file)
         home.plugin("nosy", NOSY, name="nosy", provides_commands=["nosy"])
         if planted.manifest:

@@ -146,7 +146,7 @@ def test_a_provider_that_echoes_the_key_shows_no_secret_r20_01(
 def test_a_broken_connection_shows_no_secret_r20_10(way, lane, monkeypatch, nothing_shows, raw_server, source, secret):
     """An error of the network, with all its causes, does not lead to the key."""
     server = raw_server(lambda connection: connection.recv(65536))
-    config = {"model": {**server.config["model"], **source(lane, monkeypatch, secret)}}
+    config = {**server.config, "model": {**server.config["model"], **source(lane, monkeypatch, secret)}}
     with pytest.raises(HermesError) as caught:
         way.complete(lane.bare_host(config).llm("p"), timeout=20)
     nothing_shows(caught.value)
@@ -185,7 +185,7 @@ def test_a_key_that_a_profile_opened_shows_no_secret(way, lane, nothing_shows, s
             return lane.server.base_url, secret
 
     lane.server.queue_response(f"bad key {secret}", status=401)
-    host = lane.bare_host({"model": {"provider": "acme", "default": "m"}})
+    host = lane.bare_host({"model": {"provider": "acme", "default": "m"}, "auxiliary": {"transient_retries": 0}})
     host.program_context().register_provider(Opening("acme", auth_type="none"))
     with pytest.raises(HermesError) as caught:
         way.complete(host.llm("p"))
@@ -349,7 +349,7 @@ def test_a_short_value_blanks_no_words():
 def test_a_cancelled_call_shows_no_secret(lane, nothing_shows, raw_server, secret):
     """Cancelling a call does not lay its key open."""
     server = raw_server(lambda connection: connection.recv(65536) and connection.recv(65536))
-    llm = lane.bare_host({"model": {**server.config["model"], "api_key": secret}}).llm("p")
+    llm = lane.bare_host({**server.config, "model": {**server.config["model"], "api_key": secret}}).llm("p")
 
     async def main() -> BaseException:
         task = asyncio.create_task(llm.acomplete(MESSAGES, timeout=30))

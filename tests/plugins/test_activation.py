@@ -37,6 +37,22 @@ def states(host):
     return {row.key: row.state for row in host.plugins if row.tier != "bundled"}
 
 
+def bundled_states(host):
+    """The states of the bundled plugins that are on by default."""
+    return {row.state for row in host.plugins if row.tier == "bundled" and row.manifest.default_on}
+
+
+def test_some_bundled_plugins_wait_to_be_enabled(load_host):
+    """A bundled plugin that is off by default says so, and how to enable it; named, it is ready."""
+    row = load_host().plugin("otel")
+    assert (row.state, row.reason, row.remedy) == (
+        "off",
+        "off by default",
+        "hermes plugins enable observability/otel",
+    )
+    assert load_host(config={"plugins": {"enabled": ["otel"]}}).plugin("otel").state == "ready"
+
+
 UNTOLD = {
     "providers/legacy": "ready",
     "pip-hermes": "ready",
@@ -55,10 +71,9 @@ UNTOLD = {
 
 
 def test_what_may_load_when_nothing_is_configured(everything, load_host):
-    """Bundled plugins, providers and native packages are on; everything else waits to be named."""
+    """Bundled plugins but some, providers and native packages are on; everything else waits to be named."""
     host = load_host()
-    bundled = {row.state for row in host.plugins if row.tier == "bundled"}
-    assert (UNTOLD, {"ready"}) == (states(host), bundled)
+    assert (UNTOLD, {"ready"}) == (states(host), bundled_states(host))
 
 
 def test_what_may_load_when_it_is_named(everything, load_host):
@@ -170,10 +185,7 @@ def test_safe_mode_loads_bundled_plugins_alone_r01_03(everything, home, load_hos
     traces = [home.plugin(f"model-providers/{name}", LEAVES_A_TRACE) for name in ("p", "q")]
     monkeypatch.setenv("HERMES_SAFE_MODE", "1")
     host = load_host(config={"plugins": {"enabled": [*UNTOLD]}, "memory": {"provider": "notes"}})
-    assert ({"off"}, {"ready"}) == (
-        {row.state for row in host.plugins if row.tier != "bundled"},
-        {row.state for row in host.plugins if row.tier == "bundled"},
-    )
+    assert ({"off"}, {"ready"}) == ({*states(host).values()}, bundled_states(host))
     assert (host.providers.get("xiaomi").name, "tldr" in host.commands) == ("xiaomi", True)
     assert [folder for folder in traces if (folder / "it-ran").exists()] == []
 
