@@ -120,6 +120,45 @@ def _hook(name: str, function: Callable[..., object]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def failure_table() -> str:
+    """What each failure of a provider leads to, as the code decides it."""
+    from hermes_core.auth.keys import NO_CREDENTIAL
+    from hermes_core.errors import ProviderTimeoutError, ProviderTransportError, ResponseFormatError
+    from hermes_core.llm.plan import Route
+    from hermes_core.llm.reaction import reaction_to
+    from hermes_core.llm.status import status_error
+    from hermes_core.providers.profile import ProviderProfile
+    from hermes_core.types.wire import HttpResponse
+
+    route = Route(ProviderProfile("acme"), "acme", "m", "", NO_CREDENTIAL)
+    failures = {
+        f"{status}{' ' + note if note else ''}": status_error(HttpResponse(status, {}, body.encode()), route)
+        for status, note, body in FAILURES
+    }
+    failures["no connection, or one that breaks off"] = ProviderTransportError("connection refused")
+    failures["no answer in time"] = ProviderTimeoutError("no answer within 30 s")
+    failures["200, and no answer in it"] = ResponseFormatError("no message")
+    lines = ["| failure | the same again | another key | the next provider | error |", "|---|---|---|---|---|"]
+    for what, error in failures.items():
+        reaction = reaction_to(error)
+        again = "up to `transient_retries`" if reaction.retries is None else "once" if reaction.retries else ""
+        key = "yes" if reaction.credential else ""
+        following = "unless the plugin chose the model" if reaction.needs_other_model else "yes"
+        lines.append(
+            f"| {what} | {again} | {key} | {following if reaction.falls_back else ''} | `{type(error).__name__}` |"
+        )
+    return "\n" + "\n".join(lines) + "\n"
+
+
+FAILURES = (
+    (400, "", ""), (400, "about the model", "model_not_found"), (401, "", ""), (402, "", ""), (403, "", ""),
+    (403, "about money", "billing"), (404, "", ""), (408, "", ""), (413, "", ""), (422, "", ""), (429, "", ""),
+    (429, "of an overloaded server", "overloaded"), (429, "about money", "exceeded your current quota"), (500, "", ""),
+    (501, "", ""), (502, "", ""), (503, "", ""), (504, "", ""), (529, "", ""),
+)  # fmt: skip
+"""Status, a word about it, and what the body says."""
+
+
 def _markdown(text: str) -> str:
     """Docstring prose: double backticks become single ones, and each paragraph one line."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.replace("``", "`").strip().split("\n\n")]
