@@ -124,8 +124,8 @@ def failure_table() -> str:
     """What each failure of a provider leads to, as the code decides it."""
     from hermes_core.auth.keys import NO_CREDENTIAL
     from hermes_core.errors import ProviderTimeoutError, ProviderTransportError, ResponseFormatError
-    from hermes_core.llm.plan import Route
     from hermes_core.llm.reaction import reaction_to
+    from hermes_core.llm.route import Route
     from hermes_core.llm.status import status_error
     from hermes_core.providers.profile import ProviderProfile
     from hermes_core.types.wire import HttpResponse

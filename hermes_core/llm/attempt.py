@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hermes_core.auth.keys import Credential
-    from hermes_core.llm.plan import Route
+    from hermes_core.llm.route import Route
     from hermes_core.llm.steps import Deadline, Flow
     from hermes_core.types.call import Completion, LlmCall
     from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest

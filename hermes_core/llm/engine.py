@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from hermes_core.llm.route import Route
     from hermes_core.types.call import LlmCall
     from hermes_core.types.wire import ApiMode
 from typing import TYPE_CHECKING
 
-from hermes_core.llm.plan import NOBODY, Planner, Route
+from hermes_core.llm.plan import NOBODY, Planner
 from hermes_core.llm.transport import Transport
 
 if TYPE_CHECKING:

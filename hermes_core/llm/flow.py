@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from hermes_core.auth.keys import Credential
     from hermes_core.llm.attempt import Learned
-    from hermes_core.llm.plan import Route
     from hermes_core.llm.reaction import Reaction
+    from hermes_core.llm.route import Route
     from hermes_core.llm.steps import Deadline, Flow
     from hermes_core.providers.profile import EndpointHost, ProviderProfile
     from hermes_core.types.call import Completion, LlmCall

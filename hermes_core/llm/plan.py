@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
 from hermes_core.auth.keys import (
@@ -24,7 +22,6 @@ from hermes_core.config.tasks import auxiliary_task, fallback_chain
 from hermes_core.config.truth import as_bool
 from hermes_core.errors import (
     MissingCredentialError,
-    MissingModelError,
     ProviderDisabledError,
     ProviderError,
     UnknownProviderError,
@@ -32,6 +29,7 @@ from hermes_core.errors import (
 )
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
+from hermes_core.llm.route import Route, default_model, profile_address
 from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of
@@ -51,50 +49,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
-
-
-class Route(NamedTuple):
-    """Where one attempt goes.
-
-    Attributes:
-        profile: The provider's profile.
-        provider: Its canonical name, for attribution.
-        model: The model id to ask.
-        base_url: Root of the API; ``""`` when the profile opens its own.
-        credential: The key or login to begin with.
-        pool: Where the others are.
-        pinned: Whether this credential alone will do: the call asked for it.
-        headers: What the operator configured to be sent.
-        max_tokens: The operator's output limit in tokens, when the call gives none.
-        api_mode: The wire format.
-        accepts_images: Whether an image may be sent.
-        reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
-        extra_body: What the operator adds to the request's body.
-        timeout: The operator's limit for one attempt in seconds, or None.
-    """
-
-    profile: ProviderProfile
-    provider: str
-    model: str
-    base_url: str
-    credential: Credential
-    pool: CredentialPool | None = None
-    pinned: bool = False
-    headers: Mapping[str, str] = MappingProxyType({})
-    max_tokens: int | None = None
-    api_mode: str = "chat_completions"
-    accepts_images: bool = True
-    reasoning: Mapping[str, Any] | None = None
-    extra_body: Mapping[str, Any] = MappingProxyType({})
-    timeout: float | None = None
-
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """Two routes with the same one lead to the same place."""
-        return self.provider.lower(), self.model.lower(), self.base_url.rstrip("/").lower()
-
-    def __repr__(self) -> str:
-        return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
 
 
 class Planner:
@@ -357,43 +311,6 @@ class Planner:
     def _key_hosts(self) -> dict[str, list[str]]:
         hosts = {row.hostname or host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog}
         return {host: names for host, names in hosts.items() if host}
-
-
-def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
-    """The model to ask when neither the operator nor the plugin names one.
-
-    Args:
-        profile: The provider's.
-        cheap: Whether a plugin chose the provider for side work; then its cheap model comes first.
-
-    Raises:
-        MissingModelError: The profile names none either.
-    """
-    found = [*profile.fallback_models[:1], profile.default_aux_model]
-    if cheap:
-        found.reverse()
-    model = next((name for name in found if name), "")
-    if not model:
-        message = f"no model is chosen for provider {profile.name!r}: give model=, or set model.default"
-        raise MissingModelError(message, provider=profile.name, hint="set model.default in config.yaml")
-    return model
-
-
-def profile_address(profile: ProviderProfile) -> str:
-    """A profile's base URL, its host as ``get_hostname`` says.
-
-    Example:
-        >>> profile_address(ProviderProfile("acme", hostname="api.acme.test"))
-        'https://api.acme.test/v1'
-    """
-    host = call_hook(profile.name, "get_hostname", str, profile.get_hostname)
-    if not profile.base_url:
-        return f"https://{host}/v1" if host else ""
-    parts = urlsplit(profile.base_url)
-    if not host or host == parts.hostname:
-        return profile.base_url
-    port = f":{parts.port}" if parts.port else ""
-    return urlunsplit(parts._replace(netloc=f"{host}{port}"))
 
 
 def _headers(section: Mapping[str, Any]) -> dict[str, str]:

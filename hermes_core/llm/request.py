@@ -12,7 +12,7 @@ from hermes_core.types.wire import WireRequest, merged_headers
 from hermes_core.version import USER_AGENT
 
 if TYPE_CHECKING:
-    from hermes_core.llm.plan import Route
+    from hermes_core.llm.route import Route
     from hermes_core.types.call import LlmCall
 
 

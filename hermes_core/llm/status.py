@@ -21,7 +21,7 @@ from hermes_core.errors import (
 from hermes_core.llm.answer import MAX_ERROR_BYTES, status_of
 
 if TYPE_CHECKING:
-    from hermes_core.llm.plan import Route
+    from hermes_core.llm.route import Route
     from hermes_core.types.wire import HttpResponse
 
 REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")

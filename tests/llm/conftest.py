@@ -25,7 +25,8 @@ import pytest
 
 from hermes_core import Host
 from hermes_core.config.settings import merge
-from hermes_core.llm.plan import Planner, Route
+from hermes_core.llm.plan import Planner
+from hermes_core.llm.route import Route
 from hermes_core.llm.trust import Overrides
 from hermes_core.testing import FakeProvider
 from hermes_core.types.wire import HttpResponse

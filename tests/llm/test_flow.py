@@ -26,7 +26,7 @@ from hermes_core.errors import (
 from hermes_core.llm.async_driver import arun
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import completion
-from hermes_core.llm.plan import Route
+from hermes_core.llm.route import Route
 from hermes_core.llm.steps import Block, Deadline, Send, Sleep
 from hermes_core.llm.wire.chat_completions import CHAT_COMPLETIONS
 from hermes_core.providers.profile import EndpointHost

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_core import MissingCredentialError, ProviderProfile
 from hermes_core.errors import ProviderError, UnknownProviderError
-from hermes_core.llm.plan import profile_address
+from hermes_core.llm.route import profile_address
 
 URL = "http://127.0.0.1:9/v1"
 

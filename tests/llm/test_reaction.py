@@ -12,7 +12,6 @@ from hermes_core.errors import (
     ResponseFormatError,
     UnknownProviderError,
 )
-from hermes_core.llm.plan import Route
 from hermes_core.llm.reaction import (
     ELSEWHERE,
     FINAL,
@@ -26,6 +25,7 @@ from hermes_core.llm.reaction import (
     reaction_to,
     wait_before,
 )
+from hermes_core.llm.route import Route
 from hermes_core.llm.status import status_error
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.wire import HttpResponse

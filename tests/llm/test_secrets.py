@@ -16,7 +16,7 @@ from hermes_core import HermesError, MissingCredentialError, ProviderProfile
 from hermes_core.auth.keys import Credential
 from hermes_core.config.redact import REDACTED, redact, register_secret
 from hermes_core.config.settings import merge
-from hermes_core.llm.plan import Route
+from hermes_core.llm.route import Route
 from hermes_core.types.wire import HttpRequest, HttpResponse, WireRequest
 
 KEY = "@the key@"
