@@ -266,7 +266,8 @@ class CredentialPool:
             return "suppressed"
         if entry.fields.get("last_status") == "dead":
             return "dead"
-        if not is_usable(entry.value) or odd_character(entry.value):
+        is_written = entry.source.startswith("config:") and bool(entry.value)  # meant, however odd: `api_key: none`
+        if not (is_written or is_usable(entry.value)) or odd_character(entry.value):
             return "unusable" if entry.value else "missing"
         if entry.value in seen:
             return "double"

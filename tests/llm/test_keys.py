@@ -244,3 +244,10 @@ def test_the_gate_goes_by_whole_labels(tmp_path):
         for url in ("https://x.api.acme.test/v1", "https://xapi.acme.test/v1", "https://api.acme.test.evil.example/v1")
     ]
     assert [credential and credential.source for credential in found] == ["env:ACME_API_KEY", None, "env:EVIL_API_KEY"]
+
+
+@pytest.mark.parametrize("key", ["x", "none", "dummy", "lm-studio", "EMPTY"])
+def test_a_key_that_is_written_out_is_sent_whatever_it_is(way, lane, key):
+    """A local server takes any key: what stands in ``config.yaml`` is meant, and is no placeholder."""
+    way.complete(lane.llm({"model": {"api_key": key}}))
+    assert lane.server.requests[0].headers["authorization"] == f"Bearer {key}"
