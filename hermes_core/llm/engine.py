@@ -90,11 +90,13 @@ class _Prepared(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """Under one configuration: the ways a call has been prepared already, and the plugins' policies."""
+    """Under one configuration: the ways a call has been prepared already, the plugins' policies, and what it says."""
 
     config: Config
     warm: set[object]
     policies: dict[str, TrustPolicy]
+    has_fallback: bool = False
+    retries: int = 0
 
 
 class Engine(Protocol):
@@ -227,9 +229,8 @@ class LlmEngine:
             if seeing is not None:
                 route = seeing
                 deadline = Deadline(way.call.timeout or auxiliary_task(config, "vision").timeout, line.started)
-        falls_back = bool(fallback_chain(config) or auxiliary_task(config, "plugin").fallback_chain) and (
-            not chosen or (way.policy.fallback and not way.overrides.profile)
-        )
+        known = self._known_under(config)
+        falls_back = known.has_fallback and (not chosen or (way.policy.fallback and not way.overrides.profile))
         answer = yield from completion(
             way.call,
             [route],
@@ -240,7 +241,7 @@ class LlmEngine:
             variable=self._planner.variable,
             image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             learned=self._learned,
-            retries=transient_retries(config),
+            retries=known.retries,
             more=(lambda: self._planner.fallbacks(config, route)) if falls_back else None,
             model_is_chosen=bool(way.overrides.model),
         )
@@ -290,7 +291,8 @@ class LlmEngine:
         """What is known under one reading of the configuration, and under no other."""
         known = self._known
         if known.config is not config:
-            known = self._known = _Known(config, set(), {})
+            has_fallback = bool(fallback_chain(config) or auxiliary_task(config, "plugin").fallback_chain)
+            known = self._known = _Known(config, set(), {}, has_fallback, transient_retries(config))
         return known
 
     def _canonical(self, name: str) -> str:

@@ -26,7 +26,7 @@ _FIELDS = {
         "cache_write_tokens",
     ),
 }
-"""Our field → where providers write it; the first count is taken."""
+"""Our field → where providers write it, one mapping deep at most; the first count is taken."""
 
 _COST = ("cost", "cost.total_cost", "total_cost", "estimated_cost")
 _CACHE_BESIDE_INPUT = ("cache_read_input_tokens", "cache_creation_input_tokens")
@@ -56,11 +56,10 @@ def read_usage(reported: object) -> PluginLlmUsage:
 def _first(reported: dict[str, Any], *paths: str) -> float | None:
     """The first number, from 0 to as many as there may be, at one of the dotted paths."""
     for path in paths:
-        value: Any = reported
-        for key in path.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-            if value is None:
-                break
+        key, dot, below = path.partition(".")
+        value: Any = reported.get(key)
+        if dot:
+            value = value.get(below) if isinstance(value, dict) else None
         if value is not None and is_number(value) and 0 <= value <= _MOST:
             return value
     return None
