@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import PluginContractError
 from hermes_core.llm.messages import check_messages, check_options
-from hermes_core.llm.steps import Ask
+from hermes_core.llm.steps import Ask, Deadline
 from hermes_core.types.call import Completion, LlmCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hermes_core.llm.steps import Deadline, Flow
+    from hermes_core.llm.steps import Flow
     from hermes_core.plugins.listener import Listener
 
 PREPARE, ANSWER, DONE = "hermes_llm_prepare", "hermes_llm_answer", "hermes_llm_done"
 
+
+GRACE_SECONDS = 1.0
+"""How much longer than its time a call may take, so that plugins hear of its end."""
 
 _KEPT = ("plugin_id", "method", "provider", "model", "timeout", "started")
 """Fields of a call that are the host's to set."""
@@ -76,17 +79,20 @@ def told(
     listeners: Sequence[Listener],
     deadline: Deadline,
 ) -> Flow[None]:
-    """Tell the plugins how a call ended."""
+    """Tell the plugins how a call ended; all together have ``GRACE_SECONDS`` when the call has used up its time."""
+    if listeners and deadline.remaining() < GRACE_SECONDS:
+        deadline = Deadline(GRACE_SECONDS)
     for listener in listeners:
         yield from _asked(listener, DONE, deadline, call=call, completion=completion, error=error)
 
 
 def _asked(listener: Listener, hook: str, deadline: Deadline, **arguments: Any) -> Flow[Any]:
-    """What one implementation returns; None when it raises, which is its plugin's blame."""
+    """What one implementation returns; None when it raises or is late, which is its plugin's blame."""
+    if listener.is_running:
+        return None
+    seconds = max(deadline.remaining(), 0.0)
     try:
-        return (yield Ask(lambda: listener.call(**arguments), listener.is_async, max(deadline.remaining(), 1.0)))
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt | GeneratorExit) or type(error).__name__ == "CancelledError":
-            raise
+        return (yield Ask(lambda: listener.call(**arguments), listener.is_async, seconds))
+    except Exception as error:  # noqa: BLE001 - plugin boundary; what ends the call itself is none of these
         listener.blame(hook, error)
         return None
