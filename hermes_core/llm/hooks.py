@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.errors import PluginContractError
-from hermes_core.llm.messages import check_messages, check_options
+from hermes_core.llm.answer import completion_problem
+from hermes_core.llm.messages import check_messages, check_options, check_response_format
 from hermes_core.llm.steps import Ask, Deadline
-from hermes_core.types.call import Completion, LlmCall
+from hermes_core.types.call import LlmCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hermes_core.llm.steps import Flow
     from hermes_core.plugins.listener import Listener
+    from hermes_core.types.call import Completion
 
 PREPARE, ANSWER, DONE = "hermes_llm_prepare", "hermes_llm_answer", "hermes_llm_done"
 
@@ -40,35 +42,47 @@ def prepared_call(call: LlmCall, listeners: Sequence[Listener], deadline: Deadli
         wanted = yield from _asked(listener, PREPARE, deadline, call=call)
         if wanted is None:
             continue
-        problem = _problem(wanted)
-        if problem:
-            listener.blame(PREPARE, PluginContractError(problem, plugin=listener.plugin))
-        else:
-            call = replace(wanted, **{name: getattr(call, name) for name in _KEPT})
+        try:
+            call = replace(_checked(listener, wanted), **{name: getattr(call, name) for name in _KEPT})
+        except ValueError as error:
+            listener.blame(PREPARE, PluginContractError(str(error), plugin=listener.plugin))
+        except PluginContractError as error:
+            listener.blame(PREPARE, error)
     return call
 
 
-def _problem(wanted: object) -> str:
-    """What keeps a prepared call from being made; ``""`` when nothing does."""
+def _checked(listener: Listener, wanted: object) -> LlmCall:
+    """A prepared call, as the caller's own arguments are checked.
+
+    Raises:
+        PluginContractError: It is none.
+        ValueError: It cannot be made.
+    """
     if not isinstance(wanted, LlmCall):
-        return f"it returned {type(wanted).__name__}, which is no LlmCall"
-    try:
-        check_messages(PREPARE, wanted.messages)
-        check_options(PREPARE, temperature=wanted.temperature, max_tokens=wanted.max_tokens, timeout=None)
-    except ValueError as error:
-        return str(error)
-    return ""
+        message = f"it returned {type(wanted).__name__}, which is no LlmCall"
+        raise PluginContractError(message, plugin=listener.plugin)
+    check_options(
+        PREPARE,
+        temperature=wanted.temperature,
+        max_tokens=wanted.max_tokens,
+        timeout=None,
+        schema_prompt=wanted.schema_prompt,
+        purpose=wanted.purpose,
+    )
+    check_response_format(PREPARE, wanted.response_format)
+    return replace(wanted, messages=check_messages(PREPARE, wanted.messages))
 
 
 def answer_of(call: LlmCall, listeners: Sequence[Listener], deadline: Deadline) -> Flow[Completion | None]:
     """The first answer that a plugin gives in place of the network, or None."""
     for listener in listeners:
         answer = yield from _asked(listener, ANSWER, deadline, call=call)
-        if isinstance(answer, Completion):
-            return answer
-        if answer is not None:
-            message = f"it returned {type(answer).__name__}, which is no Completion"
-            listener.blame(ANSWER, PluginContractError(message, plugin=listener.plugin))
+        if answer is None:
+            continue
+        problem = completion_problem(answer)
+        if not problem:
+            return answer  # type: ignore[no-any-return]
+        listener.blame(ANSWER, PluginContractError(f"it returned {problem}", plugin=listener.plugin))
     return None
 
 

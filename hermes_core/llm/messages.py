@@ -47,11 +47,24 @@ def check_messages(method: str, messages: object) -> tuple[dict[str, Any], ...]:
     if not _is_list(messages) or not messages:
         raise _refused(place, 'a list like [{"role": "user", "content": "…"}]', messages)
     copied = tuple(_message(f"{place}[{number}]", message) for number, message in enumerate(messages))
-    try:
-        json.dumps(copied)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{place} must hold what JSON can, got {error}") from error
+    _check_json(place, copied)
     return copied
+
+
+def check_response_format(method: str, wanted: object) -> None:
+    """Refuse what is no ``response_format`` of OpenAI's shape.
+
+    Raises:
+        ValueError: It is neither None nor a mapping with a type, or holds what JSON cannot.
+    """
+    place = f"{method}: response_format"
+    if wanted is None:
+        return
+    if not isinstance(wanted, Mapping) or not isinstance(wanted.get("type"), str):
+        raise _refused(place, "None or a mapping with a type", wanted)
+    if not isinstance(wanted.get("json_schema", {}), Mapping):
+        raise _refused(f"{place} json_schema", "a mapping with a schema", wanted["json_schema"])
+    _check_json(place, wanted)
 
 
 def check_request(method: str, instructions: object, inputs: object) -> None:
@@ -106,13 +119,17 @@ def response_format(schema: object, schema_name: str | None, *, json_mode: bool 
 
 
 def with_schema_prompt(messages: list[dict[str, Any]], prompt: str) -> list[dict[str, Any]]:
-    """The messages with ``prompt`` added to the first text of the last one."""
+    """The messages with ``prompt`` added to the first text of the last one, or before all else where it has none."""
     if not prompt:
         return messages
     *before, last = messages
-    first, *rest = last["content"]
-    content = [_text(f"{first['text']}\n\n{prompt}"), *rest]
-    return [*before, {**last, "content": content}]
+    content = last.get("content") or []
+    first, *rest = [_text(content)] if isinstance(content, str) else [*content] or [{}]
+    if first.get("type") == "text" and isinstance(first.get("text"), str):
+        parts = [{**first, "text": f"{first['text']}\n\n{prompt}"}, *rest]
+    else:
+        parts = [_text(prompt), *content]
+    return [*before, {**last, "content": parts}]
 
 
 def _message(place: str, message: object) -> dict[str, Any]:
@@ -155,6 +172,13 @@ def _part(place: str, block: object) -> dict[str, Any]:
         raise ValueError(f"{place} has type {kind!r:.100}; it must be 'text' or 'image'")
     url = checked_url(place, url) if url else data_url(place, block.get("data"), block.get("mime_type"))
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _check_json(place: str, value: object) -> None:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{place} must hold what JSON can, got {error}") from error
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
