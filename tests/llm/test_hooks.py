@@ -3,12 +3,14 @@
 import ast
 import asyncio
 import logging
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
 from hermes_core import Host
-from hermes_core.errors import ServerError
+from hermes_core.errors import BudgetExceededError, ServerError
 from hermes_core.testing import FakeProvider
 
 MESSAGES = [{"role": "user", "content": "ping"}]
@@ -288,3 +290,20 @@ def test_a_budget_is_held(load_host, server, method):
     with pytest.raises(RuntimeError, match="max_calls_per_hour"):
         ask("caller")
     assert (ask("other").text, len(server.requests)) == ("pong", 3)
+
+
+@pytest.mark.parametrize("method", ["complete", "acomplete"])
+def test_a_budget_that_cannot_be_checked_in_time_is_an_error_that_says_why(load_host, server, method):
+    """Where another process holds the ledger, a call with a budget ends within its time, and the error says why."""
+    host = load_host(config={**server.config, **BUDGETS})
+    host.home.mkdir(parents=True, exist_ok=True)
+
+    def ask():
+        answer = getattr(host.llm("caller"), method)(MESSAGES, timeout=1)
+        return asyncio.run(answer) if method == "acomplete" else answer
+
+    with closing(sqlite3.connect(host.home / "usage.db")) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(BudgetExceededError, match=r"usage\.db") as caught:
+            ask()
+        assert ("another process holds it" in caught.value.hint, server.requests) == (True, [])
