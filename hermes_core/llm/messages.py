@@ -13,6 +13,8 @@ from hermes_core.types.llm import PluginLlmImageInput, PluginLlmTextInput
 
 JSON_ONLY = "Answer with exactly one JSON value of the requested shape: no explanation, no code fence."
 
+_IMAGE_SHAPES = '{"type": "image_url", "image_url": {"url": …}}, or as an image block with url or data'
+
 _WIRE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -145,15 +147,24 @@ def _message(place: str, message: object) -> dict[str, Any]:
 
 
 def _checked_part(place: str, part: object) -> dict[str, Any]:
-    """A part of a message's content; one that holds an image meets the rules of an image block."""
+    """A part of a message's content; an image of whatever shape is one of OpenAI's that meets the rules, or refused."""
+    if isinstance(part, PluginLlmTextInput | PluginLlmImageInput):
+        return _part(place, part)
     if not isinstance(part, Mapping):
         raise _refused(place, "a mapping with a type", part)
-    if part.get("type") != "image_url" and "image_url" not in part:
-        return dict(part)
-    image = part.get("image_url")
-    if isinstance(image, Mapping):
-        return {**part, "image_url": {**image, "url": checked_url(place, image.get("url"))}}
-    return {**part, "image_url": checked_url(place, image)}
+    kind, image = part.get("type"), part.get("image_url")
+    if kind == "image_url" or "image_url" in part:
+        if isinstance(image, Mapping):
+            return {**part, "type": "image_url", "image_url": {**image, "url": checked_url(place, image.get("url"))}}
+        return {**part, "type": "image_url", "image_url": checked_url(place, image)}
+    if kind == "image" and ("url" in part or "data" in part):
+        return _part(place, part)
+    if "image" in part or "image" in str(kind).lower():
+        raise ValueError(f"{place} holds an image of type {kind!r:.100}; give it as {_IMAGE_SHAPES}")
+    inner = part.get("content")
+    if _is_list(inner):  # what a tool has found
+        return {**part, "content": [_checked_part(f"{place} content[{at}]", one) for at, one in enumerate(inner)]}
+    return dict(part)
 
 
 def _part(place: str, block: object) -> dict[str, Any]:
@@ -193,4 +204,6 @@ def _refused(place: str, wanted: str, got: object) -> ValueError:
     shown = repr(got) if is_number(got) or isinstance(got, bool | float) else type(got).__name__
     if isinstance(got, str | Sequence) and not got:
         shown = "nothing"
+    elif isinstance(got, str) and not got.strip():
+        shown = "only blanks"
     return ValueError(f"{place} must be {wanted}, got {shown}")
