@@ -7,16 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.redact import redact, redact_answer
+from hermes_core.config.truth import is_number
 from hermes_core.errors import ResponseFormatError
 from hermes_core.llm.json_text import NotJsonError, parse_whole
 from hermes_core.llm.reasoning import split_reasoning
 from hermes_core.llm.structured import fits
+from hermes_core.types.call import Completion
+from hermes_core.types.llm import PluginLlmUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hermes_core.types.call import Completion, LlmCall
+    from hermes_core.types.call import LlmCall
     from hermes_core.types.wire import HttpResponse
+
+_TEXTS = ("text", "model", "reasoning", "finish_reason", "provider")
 
 MAX_ERROR_BYTES = 64 * 1024
 """How much of a body is looked at; what is shown of it is redacted first, and then cut."""
@@ -116,6 +121,29 @@ def settled(answer: Completion, call: LlmCall) -> Completion:
         hint = "raise max_tokens" if is_cut else ""
         raise ResponseFormatError(f"the provider's answer has no content (finish_reason {finish})", hint=hint)
     return answer
+
+
+def completion_problem(answer: object) -> str:
+    """What keeps a value that a plugin gives for an answer from being one; ``""`` when nothing does.
+
+    Example:
+        >>> from hermes_core.types.call import Completion
+        >>> completion_problem(Completion(text=None)), completion_problem(Completion(text="pong"))
+        ('a Completion whose text is NoneType, and must be str', '')
+    """
+    if not isinstance(answer, Completion):
+        return f"{type(answer).__name__}, which is no Completion"
+    for name in _TEXTS:
+        if not isinstance(getattr(answer, name), str):
+            return f"a Completion whose {name} is {type(getattr(answer, name)).__name__}, and must be str"
+    if not isinstance(answer.has_content, bool):
+        return f"a Completion whose has_content is {type(answer.has_content).__name__}, and must be bool"
+    if not isinstance(answer.usage, PluginLlmUsage):
+        return f"a Completion whose usage is {type(answer.usage).__name__}, and must be PluginLlmUsage"
+    for name, count in vars(answer.usage).items():
+        if not (is_number(count) and count >= 0) and (name, count) != ("cost_usd", None):
+            return f"a Completion whose usage.{name} is {count!r:.100}, and must be a number, 0 or more"
+    return ""
 
 
 def _is_wanted_json(text: str, call: LlmCall) -> bool:

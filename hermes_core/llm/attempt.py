@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import HermesError, ProviderError, ProviderHookError, ProviderStatusError, describe, near
-from hermes_core.llm.answer import read_body, reported_error, settled
+from hermes_core.llm.answer import completion_problem, read_body, reported_error, settled
 from hermes_core.llm.downgrade import MOST_CHANGES, change_for, changed
 from hermes_core.llm.request import assemble
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
+from hermes_core.types.wire import HttpRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from hermes_core.auth.keys import Credential
     from hermes_core.llm.route import Route
     from hermes_core.llm.steps import Deadline, Flow
     from hermes_core.types.call import Completion, LlmCall
-    from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest
+    from hermes_core.types.wire import ApiMode, WireRequest
 
 T = TypeVar("T")
 
@@ -112,7 +114,7 @@ def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, s
 def _sent(
     call: LlmCall, route: Route, wire: ApiMode, asked: WireRequest, means: Means, seconds: float
 ) -> Flow[Completion]:
-    request = _by_wire(route, "encode", lambda: wire.encode(asked))
+    request = _by_wire(route, "encode", lambda: wire.encode(asked), _request_problem)
     if wire.sign is not None:
         request = yield from _signed(route, wire, request, means)
     response = yield Send(request=request, timeout=min(means.deadline.left(), seconds))
@@ -122,7 +124,7 @@ def _sent(
     reported = reported_error(body)
     if reported is not None:
         raise disguised_error(reported, response, route)
-    return _by_wire(route, "decode", lambda: settled(wire.decode(body), call))
+    return settled(_by_wire(route, "decode", lambda: wire.decode(body), completion_problem), call)
 
 
 def _opened(route: Route, means: Means) -> Flow[tuple[str, str] | None]:
@@ -157,7 +159,11 @@ def _signed(route: Route, wire: ApiMode, request: HttpRequest, means: Means) -> 
     sign = wire.sign
     assert sign is not None
     variables = {name: value for name in wire.sign_variables if (value := means.variable(route.profile, name))}
-    return (yield from blocking(lambda: _by_wire(route, "sign", lambda: sign(request, variables)), means.deadline))
+
+    def signed() -> HttpRequest:
+        return _by_wire(route, "sign", lambda: sign(request, variables), _request_problem)
+
+    return (yield from blocking(signed, means.deadline))
 
 
 def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
@@ -175,15 +181,35 @@ def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
     return opened
 
 
-def _by_wire(route: Route, half: str, function: Callable[[], T]) -> T:
-    """Call one half of a wire format; what it raises unasked is blamed on it."""
+def _by_wire(route: Route, half: str, function: Callable[[], T], problem_of: Callable[[object], str]) -> T:
+    """Call one half of a wire format; what it raises unasked, or should not return, is blamed on it."""
     try:
-        return function()
-    except HermesError:
+        made = function()
+        problem = problem_of(made)
+    except (HermesError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         message = f"the wire format {route.api_mode!r}: {half} raised {describe(error)}"
         raise ProviderHookError(message, provider=route.provider) from error
+    if problem:
+        message = f"the wire format {route.api_mode!r}: {half} returned {problem}"
+        raise ProviderHookError(message, provider=route.provider)
+    return made
+
+
+def _request_problem(request: object) -> str:
+    """What keeps a wire's request from being sent, without anything it holds; ``""`` when nothing does."""
+    if not isinstance(request, HttpRequest):
+        return f"{type(request).__name__}, which is no HttpRequest"
+    if not isinstance(request.url, str) or not isinstance(request.body, bytes):
+        kinds = f"{type(request.url).__name__} and {type(request.body).__name__}"
+        return f"an HttpRequest whose url and body must be str and bytes, and are {kinds}"
+    if not isinstance(request.headers, Mapping):
+        return f"an HttpRequest whose headers are {type(request.headers).__name__}, and must be a mapping"
+    for name, value in request.headers.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            return f"an HttpRequest whose header {name!r:.100} is {type(value).__name__}, and must be str"
+    return ""
 
 
 def check_address(base_url: str, provider: str) -> None:

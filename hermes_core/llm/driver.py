@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from hermes_core.errors import describe
 from hermes_core.llm.steps import Ask, Block, Send, Sleep
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from hermes_core.llm.transport import Transport
 
 T = TypeVar("T")
+
+LATE = "it had not ended when the time of the call was over"
 
 
 def run(flow: Flow[T], transport: Transport) -> T:
@@ -41,22 +44,40 @@ def _perform(step: Step, transport: Transport) -> Any:
         case Sleep():
             time.sleep(step.seconds)
         case Ask():
-            value = step.function()
-            return _awaited(value, step.timeout) if isinstance(value, Awaitable) else value
+            try:
+                value = step.function()
+                return _awaited(value, step.timeout) if isinstance(value, Awaitable) else value
+            except BaseException as error:  # noqa: BLE001 - raised again, as what it is or as another
+                reraise(error)
+
+
+def reraise(error: BaseException) -> NoReturn:
+    """Raise what a plugin's code raised; as a RuntimeError what would pass for the end of this call, or the program.
+
+    No future and no generator carries StopIteration; asyncio takes the others for its own.
+    """
+    if isinstance(error, Exception | KeyboardInterrupt) and not isinstance(error, StopIteration):
+        raise error
+    raise RuntimeError(describe(error)) from error
 
 
 def _awaited(value: Awaitable[Any], timeout: float) -> Any:
-    """Await a hook's answer in an event loop of its own, also where another one is running in this thread."""
+    """Await a hook's answer in a thread with an event loop of its own, which may outlast the wait for it."""
     import asyncio
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future
     from contextvars import copy_context
+    from threading import Thread
 
-    async def wait() -> Any:
-        return await asyncio.wait_for(value, timeout)
+    outcome: Future[Any] = Future()
 
+    async def wait() -> None:
+        try:
+            outcome.set_result(await asyncio.wait_for(value, timeout))
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits for it
+            outcome.set_exception(error)
+
+    Thread(target=copy_context().run, args=(asyncio.run, wait()), name="hermes-hook", daemon=True).start()
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1, "hermes-hook") as thread:
-        return thread.submit(copy_context().run, asyncio.run, wait()).result()
+        return outcome.result(timeout)
+    except TimeoutError as error:
+        raise TimeoutError(str(error) or LATE) from error

@@ -17,7 +17,7 @@ from hermes_core.llm.driver import run
 from hermes_core.llm.flow import completion
 from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
 from hermes_core.llm.ledger import Usage, UsageLedger
-from hermes_core.llm.steps import Block, Deadline, Flow
+from hermes_core.llm.steps import Block, Deadline, Flow, blocking
 from hermes_core.llm.structured import fails_softly, take_json
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
@@ -210,7 +210,10 @@ class LlmEngine:
         line.provider, line.model = way.route.provider, way.route.model
         way = way._replace(deadline=Deadline(way.call.timeout or default_timeout(config), line.started))
         if way.policy.budget:
-            admitted = yield Block(lambda: self._ledger.admit(plugin_id, way.policy.budget), way.deadline.left())
+            seconds = way.deadline.left() * 0.9  # so that it ends by saying why
+            admitted = yield from blocking(
+                lambda: self._ledger.admit(plugin_id, way.policy.budget, seconds), way.deadline
+            )
             way = way._replace(admitted=admitted)
         if not any(way.hooks):
             return way

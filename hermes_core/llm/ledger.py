@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import threading
 import time
 from collections import deque
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
+from hermes_core.config.redact import redact
 from hermes_core.config.truth import is_number
 from hermes_core.errors import BudgetExceededError, HermesError
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,9 @@ LINGER_SECONDS = 0.2
 MOST_WAITING = 100_000
 """Calls kept for a file that cannot be written; beyond that the oldest are given up."""
 BUSY_SECONDS = 10.0
+"""How long to wait for another process that holds the file."""
+LEAVING_SECONDS = 1.0
+"""The same, when the program ends."""
 
 LIMITS = {
     "max_calls_per_hour": ("count(*)", 3600),
@@ -43,7 +48,8 @@ class Usage(NamedTuple):
         at: When it ended, in seconds since 1970.
         ms: How long it took, in milliseconds.
         attempts: Requests that were sent.
-        status: ``ok``, or ``error:`` and the error's class.
+        status: ``ok``, or ``error:`` and the error's class; ``open`` for a call with a budget that is not over,
+            or never ended because its process did.
         cost_usd: In US dollars; None when unknown.
     """
 
@@ -64,15 +70,19 @@ class Usage(NamedTuple):
 
     @property
     def columns(self) -> tuple[Any, ...]:
-        """As SQLite can hold them: a server may send half a surrogate, or a number without end."""
+        """As SQLite can hold them: a server may send half a surrogate, a number without end, or a key as a name."""
         return tuple(map(_storable, self))
 
 
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        return redact(value.encode("utf-8", "backslashreplace").decode("utf-8"))
     return min(value, 2**63 - 1) if isinstance(value, int) else value
 
+
+_UNUSABLE = "make the file writable, or move it away"
+_BUSY = (5, 6)
+"""SQLite's codes for a database, or a table of it, that another holds."""
 
 _COLUMNS = ", ".join(Usage._fields)
 _SCHEMA = f"""
@@ -109,12 +119,13 @@ class UsageLedger:
         self._connection: sqlite3.Connection | None = None
         self._complained = False
 
-    def admit(self, plugin: str, budget: Mapping[str, float]) -> int:
+    def admit(self, plugin: str, budget: Mapping[str, float], seconds: float = BUSY_SECONDS) -> int:
         """Count a call in before it is made, if the plugin's budget leaves room for it. Blocks.
 
         Args:
             plugin: Its id.
             budget: Keys of ``LIMITS`` → the most there may be.
+            seconds: How long to wait for others that hold the file.
 
         Returns:
             What ``record`` is to be given when the call is over.
@@ -125,20 +136,21 @@ class UsageLedger:
         import sqlite3
 
         row = Usage(time.time(), plugin, "", status="open")
-        with self._lock:
-            try:
-                self._write_waiting()
-                connection = self._open()
+        until = time.monotonic() + min(seconds, BUSY_SECONDS)
+        try:
+            with self._held(until):
+                self._write_waiting(until)
+                connection = self._open(until)
                 with connection:
                     connection.execute("begin immediate")
                     for key, most in budget.items():
                         _demand_room(connection, plugin, key, most)
                     return int(connection.execute(_INSERT, row.columns).lastrowid or 0)
-            except sqlite3.Error as error:
-                message = f"plugin {plugin!r} has a budget, and {self._path} cannot be used: {error}"
-                raise BudgetExceededError(
-                    message, plugin=plugin, hint="make the file writable, or move it away"
-                ) from error
+        except (sqlite3.Error, OSError) as error:
+            message = f"plugin {plugin!r} has a budget, and {self._path} cannot be used: {error}"
+            is_busy = isinstance(error, TimeoutError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
+            hint = "another process holds it: try again, or end that" if is_busy else _UNUSABLE
+            raise BudgetExceededError(message, plugin=plugin, hint=hint) from error
 
     def record(self, usage: Usage, admitted: int = 0) -> None:
         """Keep a finished call; it is written in a moment, by a thread of its own."""
@@ -151,17 +163,20 @@ class UsageLedger:
         if not self._wake.is_set():
             self._wake.set()
 
-    def flush(self) -> None:
-        """Write what has been recorded so far."""
+    def flush(self, seconds: float = BUSY_SECONDS) -> None:
+        """Write what has been recorded so far, if others let go of the file within ``seconds``."""
+        if not self._waiting:
+            return
         import sqlite3
 
-        with self._lock:
-            try:
-                self._write_waiting()
-            except (sqlite3.Error, OSError) as error:
-                if not self._complained and os.access(self._path.parent, os.W_OK):  # else the audit log says it
-                    self._complained = True
-                    log.warning("cannot write the usage ledger path=%s error=%s", self._path, error)
+        until = time.monotonic() + seconds
+        try:
+            with self._held(until):
+                self._write_waiting(until)
+        except (sqlite3.Error, OSError) as error:
+            if not self._complained and os.access(self._path.parent, os.W_OK):  # else the audit log says it
+                self._complained = True
+                log.warning("cannot write the usage ledger path=%s error=%s", self._path, error)
 
     def close(self) -> None:
         """Write what is left, and let the file go; a later ``record`` opens it anew."""
@@ -180,44 +195,69 @@ class UsageLedger:
             time.sleep(LINGER_SECONDS)
             self.flush()
 
-    def _write_waiting(self) -> None:
+    @contextmanager
+    def _held(self, until: float) -> Iterator[None]:
+        """Hold the lock of the ledger's threads.
+
+        Raises:
+            TimeoutError: Another one holds it until ``until``, by ``time.monotonic``.
+        """
+        if not self._lock.acquire(timeout=max(until - time.monotonic(), 0)):
+            message = "another thread is waiting for it"
+            raise TimeoutError(message)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _write_waiting(self, until: float) -> None:
         waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
         if not waiting:
             return
         try:
-            with self._open() as connection:
+            with self._open(until) as connection:
                 connection.executemany(_INSERT, [usage.columns for usage, admitted in waiting if not admitted])
                 connection.executemany(_UPDATE, [(*usage.columns, admitted) for usage, admitted in waiting if admitted])
         except BaseException:  # whatever it was, they are tried again with the next ones
             self._waiting.extendleft(reversed(waiting))
             raise
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, until: float) -> sqlite3.Connection:
+        """The connection, which waits for others until then, by ``time.monotonic``."""
         if self._connection is None:
             import sqlite3
 
             if not self._path.exists():
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
-            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
-            _share(connection)
-            connection.execute("pragma synchronous = normal")
-            connection.executescript(_SCHEMA)
+            connection = sqlite3.connect(self._path, timeout=_left(until), check_same_thread=False)
+            try:
+                _share(connection, until)
+                connection.execute("pragma synchronous = normal")
+                connection.executescript(_SCHEMA)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
+        self._connection.execute(f"pragma busy_timeout = {_left(until) * 1000:.0f}")
         return self._connection
 
 
-def _share(connection: sqlite3.Connection) -> None:
+def _left(until: float) -> float:
+    """Seconds until then, none when it is over."""
+    return max(until - time.monotonic(), 0.0)
+
+
+def _share(connection: sqlite3.Connection, until: float) -> None:
     """Let readers and a writer use the file at once; SQLite itself waits for nobody who is just setting that up."""
     import sqlite3
 
-    latest = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("pragma journal_mode = wal")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
         time.sleep(0.01)
 
@@ -269,7 +309,7 @@ def read_usage_of(home: Path, by: str, since: float = 0.0) -> list[dict[str, Any
         since: Leave out calls that ended before, in seconds since 1970.
 
     Returns:
-        Rows with the group's name, ``calls``, ``failed``, ``input_tokens``, ``output_tokens``,
+        Rows with the group's name, ``calls`` (open ones too), ``failed``, ``input_tokens``, ``output_tokens``,
         ``total_tokens``, ``cost_usd`` (None when unknown for every call) and ``unpriced`` (calls with
         tokens whose cost is not known).
 
@@ -278,22 +318,22 @@ def read_usage_of(home: Path, by: str, since: float = 0.0) -> list[dict[str, Any
     """
     import sqlite3
 
-    path = home / FILE
-    if not path.exists():
-        return []
+    path = (home / FILE).absolute()
     query = f"""
-        select {GROUPS[by]} as {by}, count(*) as calls, sum(status != 'ok') as failed,
+        select {GROUPS[by]} as {by}, count(*) as calls, sum(status not in ('ok', 'open')) as failed,
             sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens,
             sum(cost_usd) as cost_usd, sum(cost_usd is null and total_tokens > 0) as unpriced
         from usage where at >= ? group by 1 order by {"1" if by == "day" else "total_tokens desc, 1"}
     """  # noqa: S608 - our own names
     try:
+        if not path.exists():
+            return []
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as connection:
             connection.row_factory = sqlite3.Row
             if connection.execute("select 1 from sqlite_master where name = 'usage'").fetchone() is None:
                 return []  # it is only just being made
             return [dict(row) for row in connection.execute(query, (since,))]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         message = f"cannot read {path}: {error}"
         raise HermesError(message, hint="move the file away to begin a new one") from error
 
@@ -310,6 +350,14 @@ def _begin_anew() -> None:
 
 
 _left_alone: list[object] = []
+
+
+@atexit.register
+def _write_all() -> None:
+    """At the end of the program: write what a host that nobody closed has recorded in its last moment."""
+    for ledger in [*_ledgers]:
+        ledger.flush(LEAVING_SECONDS)
+
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)

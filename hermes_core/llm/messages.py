@@ -13,6 +13,8 @@ from hermes_core.types.llm import PluginLlmImageInput, PluginLlmTextInput
 
 JSON_ONLY = "Answer with exactly one JSON value of the requested shape: no explanation, no code fence."
 
+_IMAGE_SHAPES = '{"type": "image_url", "image_url": {"url": …}}, or as an image block with url or data'
+
 _WIRE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -47,11 +49,24 @@ def check_messages(method: str, messages: object) -> tuple[dict[str, Any], ...]:
     if not _is_list(messages) or not messages:
         raise _refused(place, 'a list like [{"role": "user", "content": "…"}]', messages)
     copied = tuple(_message(f"{place}[{number}]", message) for number, message in enumerate(messages))
-    try:
-        json.dumps(copied)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{place} must hold what JSON can, got {error}") from error
+    _check_json(place, copied)
     return copied
+
+
+def check_response_format(method: str, wanted: object) -> None:
+    """Refuse what is no ``response_format`` of OpenAI's shape.
+
+    Raises:
+        ValueError: It is neither None nor a mapping with a type, or holds what JSON cannot.
+    """
+    place = f"{method}: response_format"
+    if wanted is None:
+        return
+    if not isinstance(wanted, Mapping) or not isinstance(wanted.get("type"), str):
+        raise _refused(place, "None or a mapping with a type", wanted)
+    if not isinstance(wanted.get("json_schema", {}), Mapping):
+        raise _refused(f"{place} json_schema", "a mapping with a schema", wanted["json_schema"])
+    _check_json(place, wanted)
 
 
 def check_request(method: str, instructions: object, inputs: object) -> None:
@@ -106,13 +121,17 @@ def response_format(schema: object, schema_name: str | None, *, json_mode: bool 
 
 
 def with_schema_prompt(messages: list[dict[str, Any]], prompt: str) -> list[dict[str, Any]]:
-    """The messages with ``prompt`` added to the first text of the last one."""
+    """The messages with ``prompt`` added to the first text of the last one, or before all else where it has none."""
     if not prompt:
         return messages
     *before, last = messages
-    first, *rest = last["content"]
-    content = [_text(f"{first['text']}\n\n{prompt}"), *rest]
-    return [*before, {**last, "content": content}]
+    content = last.get("content") or []
+    first, *rest = [_text(content)] if isinstance(content, str) else [*content] or [{}]
+    if first.get("type") == "text" and isinstance(first.get("text"), str):
+        parts = [{**first, "text": f"{first['text']}\n\n{prompt}"}, *rest]
+    else:
+        parts = [_text(prompt), *content]
+    return [*before, {**last, "content": parts}]
 
 
 def _message(place: str, message: object) -> dict[str, Any]:
@@ -128,15 +147,24 @@ def _message(place: str, message: object) -> dict[str, Any]:
 
 
 def _checked_part(place: str, part: object) -> dict[str, Any]:
-    """A part of a message's content; one that holds an image meets the rules of an image block."""
+    """A part of a message's content; an image of whatever shape is one of OpenAI's that meets the rules, or refused."""
+    if isinstance(part, PluginLlmTextInput | PluginLlmImageInput):
+        return _part(place, part)
     if not isinstance(part, Mapping):
         raise _refused(place, "a mapping with a type", part)
-    if part.get("type") != "image_url" and "image_url" not in part:
-        return dict(part)
-    image = part.get("image_url")
-    if isinstance(image, Mapping):
-        return {**part, "image_url": {**image, "url": checked_url(place, image.get("url"))}}
-    return {**part, "image_url": checked_url(place, image)}
+    kind, image = part.get("type"), part.get("image_url")
+    if kind == "image_url" or "image_url" in part:
+        if isinstance(image, Mapping):
+            return {**part, "type": "image_url", "image_url": {**image, "url": checked_url(place, image.get("url"))}}
+        return {**part, "type": "image_url", "image_url": checked_url(place, image)}
+    if kind == "image" and ("url" in part or "data" in part):
+        return _part(place, part)
+    if "image" in part or "image" in str(kind).lower():
+        raise ValueError(f"{place} holds an image of type {kind!r:.100}; give it as {_IMAGE_SHAPES}")
+    inner = part.get("content")
+    if _is_list(inner):  # what a tool has found
+        return {**part, "content": [_checked_part(f"{place} content[{at}]", one) for at, one in enumerate(inner)]}
+    return dict(part)
 
 
 def _part(place: str, block: object) -> dict[str, Any]:
@@ -157,6 +185,13 @@ def _part(place: str, block: object) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+def _check_json(place: str, value: object) -> None:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{place} must hold what JSON can, got {error}") from error
+
+
 def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
@@ -169,4 +204,6 @@ def _refused(place: str, wanted: str, got: object) -> ValueError:
     shown = repr(got) if is_number(got) or isinstance(got, bool | float) else type(got).__name__
     if isinstance(got, str | Sequence) and not got:
         shown = "nothing"
+    elif isinstance(got, str) and not got.strip():
+        shown = "only blanks"
     return ValueError(f"{place} must be {wanted}, got {shown}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hermes_core.plugins.plugin import Plugin
 
@@ -36,3 +37,9 @@ class Implementation(NamedTuple):
     position: tuple[int, int, int]
     argnames: Sequence[str]
     function: Callable[..., Any]
+
+    def call(self, known: Mapping[str, Any]) -> Any:
+        """Call it with what it asks for by name; another argument, which has a default of its own, is left alone."""
+        names = iter(self.argnames)
+        leading = [known[name] for name in takewhile(known.__contains__, names)]
+        return self.function(*leading, **{name: known[name] for name in names if name in known})

@@ -202,10 +202,9 @@ class PluginRegistry:
 
     def _call(self, impl: Implementation, hook: str, **arguments: Any) -> Any:
         context = self.context(impl.plugin)
-        known = {**arguments, "ctx": context}
         try:
             with running(context):
-                value = impl.function(*[known[name] for name in impl.argnames])
+                value = impl.call({**arguments, "ctx": context})
                 value = list(value) if isinstance(value, Iterator) else value
             trace.debug("call hook=%s plugin=%s returned=%s", hook, impl.plugin.key, type(value).__name__)
             return value
@@ -239,7 +238,7 @@ class PluginRegistry:
         with self.lock:
             if hook not in self._listeners:
                 self.need(hook)
-                self._listeners[hook] = [Listener(self, impl) for impl in self.implementations(hook)]
+                self._listeners[hook] = [Listener(self, impl, hook) for impl in self.implementations(hook)]
             return self._listeners[hook]
 
     def blame(self, plugin: Plugin, place: str, error: BaseException) -> None:

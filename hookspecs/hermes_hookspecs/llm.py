@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 class LlmSpecs:
     """``async def`` implementations are awaited; in an async call, plain ones run in a worker thread.
 
-    One that fails is reported with its plugin's name and passed over; the call goes on.
+    One that fails is reported with its plugin's name and passed over; the call goes on. So is one that is
+    awaited, or runs in a thread, when the time of the call is over.
+
+    A plugin may call ``ctx.llm`` in a hook: its own hooks are not asked about that call, those of others are.
+    A thread that it starts itself does not know that it belongs to a hook.
     """
 
     @hookspec
@@ -70,7 +74,8 @@ class LlmSpecs:
     ) -> None | Awaitable[None]:
         """Hear of a finished call, failed ones too.
 
-        Called once per call, after its audit line is written. What it returns is ignored.
+        Called once per call, after its audit line is written, with a second left to all that listen when the
+        call has used up its time. What it returns is ignored.
 
         Args:
             ctx: Your plugin's own context.

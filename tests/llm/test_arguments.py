@@ -59,7 +59,7 @@ WRONG = {
     },
     "instructions": {
         "empty": ("", "instructions must be text, got nothing$"),
-        "blank": (" \n", "instructions must be text, got str$"),
+        "blank": (" \n", "instructions must be text, got only blanks$"),
         "none": (None, "instructions must be text, got NoneType$"),
         "bytes": (b"do", "instructions must be text, got bytes$"),
         "a-number": (5, "instructions must be text, got 5$"),

@@ -16,6 +16,7 @@ from hermes_core.errors import (
     InvalidRequestError,
     MissingCredentialError,
     ProviderError,
+    ProviderHookError,
     ProviderStatusError,
     ProviderTimeoutError,
     ProviderTransportError,
@@ -281,7 +282,14 @@ def test_an_event_stream_reaches_the_wire_as_its_events(clock):
 
 
 @pytest.mark.parametrize(
-    "made", [None, "hi", Completion(text=None)], ids=["nothing", "text", "completion-without-text"]
+    "made",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param("hi", id="text"),
+        pytest.param(Completion(text=None), id="a completion without text"),
+        pytest.param(Completion(text="x", usage={"total_tokens": 5}), id="a completion whose usage is a mapping"),
+        pytest.param(Completion(text="x", model=5), id="a completion whose model is a number"),
+    ],
 )
 def test_a_wire_that_makes_no_completion_is_an_error_of_its_route(clock, made):
     """What ``decode`` returns in a completion's place is blamed on the wire, and breaks nothing else."""
@@ -290,8 +298,29 @@ def test_a_wire_that_makes_no_completion_is_an_error_of_its_route(clock, made):
         encode=lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
         decode=lambda body: made,
     )
-    with pytest.raises(ProviderError, match="'odd'"):
+    with pytest.raises(ProviderHookError, match="'odd': decode returned"):
         Hand(clock, wire=wire, api_mode="odd").flow.send(response())
+
+
+@pytest.mark.parametrize("half", ["encode", "sign"])
+@pytest.mark.parametrize(
+    ("made", "problem"),
+    [
+        pytest.param(None, "no HttpRequest", id="nothing"),
+        pytest.param(("https://a.test", {}, b""), "no HttpRequest", id="a tuple"),
+        pytest.param(HttpRequest(url=None, headers={}, body=b""), "url and body", id="no address"),
+        pytest.param(HttpRequest(url="https://a.test", headers={}, body="{}"), "url and body", id="a body of text"),
+        pytest.param(HttpRequest(url="https://a.test", headers=None, body=b""), "headers", id="no headers"),
+        pytest.param(HttpRequest(url="https://a.test", headers={"x": None}, body=b""), "'x' is None", id="a none"),
+    ],
+)
+def test_a_wire_that_makes_no_request_is_an_error_of_its_route(clock, half, made, problem):
+    """What ``encode`` or ``sign`` returns in a request's place is blamed on the wire; nothing is sent."""
+    good = HttpRequest(url="https://a.test", headers={}, body=b"{}")
+    encoded, sign = (made, None) if half == "encode" else (good, lambda request, variables: made)
+    wire = ApiMode(name="odd", encode=lambda request: encoded, decode=lambda body: body, sign=sign)
+    with pytest.raises(ProviderHookError, match=f"'odd': {half} returned .*{problem}"):
+        Hand(clock, wire=wire, api_mode="odd").step.function()
 
 
 def test_reasoning_is_taken_out_whatever_the_wire(clock):
@@ -336,19 +365,20 @@ def test_an_unknown_wire_names_the_nearest(clock):
     assert "chat_completions" in caught.value.hint
 
 
+@pytest.mark.parametrize("error", [KeyError("output"), SystemExit(3), GeneratorExit(), StopIteration()], ids=repr)
 @pytest.mark.parametrize("half", ["encode", "decode"])
-def test_a_wire_that_raises_is_an_error_of_its_route(clock, half):
-    """What a plugin's wire format raises unasked becomes an error that names the wire, not a bare KeyError."""
+def test_a_wire_that_raises_is_an_error_of_its_route(clock, half, error):
+    """What a plugin's wire format raises unasked becomes an error that names the wire, not the program's end."""
 
     def fail(_given):
-        raise KeyError("output")
+        raise error
 
     halves = {
         "encode": lambda request: HttpRequest(url=request.base_url, headers={}, body=b"{}"),
         "decode": lambda body: Completion(text=str(body)),
         half: fail,
     }
-    with pytest.raises(ProviderError, match="'odd'"):
+    with pytest.raises(ProviderHookError, match=f"'odd': {half} raised {type(error).__name__}"):
         Hand(clock, wire=ApiMode(name="odd", **halves), api_mode="odd").flow.send(response())
 
 

@@ -3,12 +3,14 @@
 import ast
 import asyncio
 import logging
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
 from hermes_core import Host
-from hermes_core.errors import ServerError
+from hermes_core.errors import BudgetExceededError, ServerError
 from hermes_core.testing import FakeProvider
 
 MESSAGES = [{"role": "user", "content": "ping"}]
@@ -86,6 +88,23 @@ def test_a_hook_is_told_who_is_asked(ask, server):
         pytest.param("return replace(call, messages=[])", "messages must be", id="it takes the messages away"),
         pytest.param("return replace(call, temperature=9)", "temperature must be", id="it overheats"),
         pytest.param("return replace(call, max_tokens=0)", "max_tokens must be", id="it leaves no room"),
+        pytest.param("return replace(call, purpose=5)", "purpose must be text", id="its purpose is a number"),
+        pytest.param("return replace(call, schema_prompt=['x'])", "schema_prompt must", id="its prompt is a list"),
+        pytest.param("return replace(call, response_format='json')", "response_format must", id="its format is text"),
+        pytest.param("return replace(call, response_format={})", "response_format must", id="its format has no type"),
+        pytest.param(
+            "return replace(call, response_format={'type': 'json_schema', 'json_schema': 5})",
+            "json_schema must",
+            id="its schema is a number",
+        ),
+        pytest.param(
+            "return replace(call, response_format={'type': {1}})", "response_format must", id="its type is a set"
+        ),
+        pytest.param(
+            "return replace(call, response_format={'type': 'x', 'y': {1}})",
+            "what JSON can",
+            id="it holds a set",
+        ),
     ],
 )
 @pytest.mark.parametrize("shape", SHAPES)
@@ -129,6 +148,31 @@ def test_the_first_answer_wins(ask, server):
     }
     assert (ask(plugins=plugins).text, server.requests) == ("b", [])
     assert "no Completion" in ask.host.plugin("c").reason
+
+
+NO_COMPLETIONS = {
+    "its text is None": "text=None",
+    "its text is bytes": "text=b'x'",
+    "its model is None": "text='x', model=None",
+    "its provider is a number": "text='x', provider=5",
+    "its reasoning is None": "text='x', reasoning=None",
+    "its usage is a mapping": "text='x', usage={'total_tokens': 5}",
+    "its usage is None": "text='x', usage=None",
+    "its usage is below 0": "text='x', usage=PluginLlmUsage(total_tokens=-5)",
+    "its usage counts in words": "text='x', usage=PluginLlmUsage(input_tokens='many')",
+    "its cost is no number": "text='x', usage=PluginLlmUsage(cost_usd=float('nan'))",
+    "whether it has content is None": "text='x', has_content=None",
+}
+
+
+@pytest.mark.parametrize("fields", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+def test_an_answer_of_wrong_types_is_passed_over(ask, server, fields):
+    """A completion whose fields are not what they must be is its plugin's blame, and the provider is asked."""
+    code = "from hermes_core.types.llm import PluginLlmUsage\n"
+    assert (
+        ask(plugins={"acme": code + hook("hermes_llm_answer", "call", f"return Completion({fields})")}).text == "pong"
+    )
+    assert "hermes_llm_answer raised it returned a Completion whose" in ask.host.plugin("acme").reason
 
 
 def test_the_end_of_a_call_tells_who_answered_and_when_it_began(ask):
@@ -246,3 +290,20 @@ def test_a_budget_is_held(load_host, server, method):
     with pytest.raises(RuntimeError, match="max_calls_per_hour"):
         ask("caller")
     assert (ask("other").text, len(server.requests)) == ("pong", 3)
+
+
+@pytest.mark.parametrize("method", ["complete", "acomplete"])
+def test_a_budget_that_cannot_be_checked_in_time_is_an_error_that_says_why(load_host, server, method):
+    """Where another process holds the ledger, a call with a budget ends within its time, and the error says why."""
+    host = load_host(config={**server.config, **BUDGETS})
+    host.home.mkdir(parents=True, exist_ok=True)
+
+    def ask():
+        answer = getattr(host.llm("caller"), method)(MESSAGES, timeout=1)
+        return asyncio.run(answer) if method == "acomplete" else answer
+
+    with closing(sqlite3.connect(host.home / "usage.db")) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(BudgetExceededError, match=r"usage\.db") as caught:
+            ask()
+        assert ("another process holds it" in caught.value.hint, server.requests) == (True, [])

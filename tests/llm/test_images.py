@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core import PluginLlmImageInput, ProviderProfile
+from hermes_core import LlmCall, PluginLlmImageInput, ProviderProfile
 from hermes_core.errors import VisionUnavailableError
 from hermes_core.llm.image_input import MAX_IMAGE_BYTES, is_public_host
+from hermes_core.llm.messages import check_messages
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 8
 JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 8
@@ -19,6 +20,7 @@ OLD_GIF = b"GIF87a" + b"\0" * 8
 WEBP = b"RIFF\x10\0\0\0WEBPVP8 "
 WAVE = b"RIFF\x10\0\0\0WAVEfmt "
 UNKNOWN = b"some picture"
+PICTURE = "https://pictures.test/a.png"
 
 
 def data_url(mime: str, data: bytes) -> str:
@@ -229,6 +231,47 @@ def test_a_larger_image_is_refused(way, lane, as_url):
     block = {"type": "image", **({"url": data_url("image/png", image)} if as_url else {"data": image})}
     with pytest.raises(ValueError, match=r"input\[0\]: an image must have .* 20 MiB \(20971520 bytes\), got 20971521"):
         way.structured(lane.llm(), input=[block])
+    assert lane.server.requests == []
+
+
+IN_CHAT = {
+    "an image block with an address": {"type": "image", "url": PICTURE},
+    "an image block with bytes": {"type": "image", "data": PNG},
+    "an image block of ours": PluginLlmImageInput(PNG),
+    "an image part": {"type": "image_url", "image_url": {"url": PICTURE}},
+    "an image part that is text": {"type": "image_url", "image_url": PICTURE},
+    "an image part of another type": {"type": "input_image", "image_url": PICTURE},
+    "an image part of no type": {"image_url": {"url": PICTURE}},
+}
+
+
+@pytest.mark.parametrize("part", IN_CHAT.values(), ids=IN_CHAT)
+def test_an_image_in_a_chat_message_is_sent_as_an_image_part(way, lane, part):
+    """However an image is given in a message, it is sent, and counted, as an image part."""
+    way.complete(lane.llm(), messages=[{"role": "user", "content": [part]}])
+    (sent,) = lane.server.bodies[0]["messages"][0]["content"]
+    url = sent["image_url"]["url"] if isinstance(sent["image_url"], dict) else sent["image_url"]
+    assert (sent["type"], url) in [("image_url", PICTURE), ("image_url", data_url("image/png", PNG))]
+    assert LlmCall(plugin_id="p", messages=check_messages("complete", [{"role": "user", "content": [part]}])).has_images
+
+
+REFUSED_IN_CHAT = {
+    "a file": {"type": "image", "url": "file:///etc/passwd"},
+    "a private address": {"type": "image", "url": "http://127.0.0.1/a"},
+    "a private address in an input image": {"type": "input_image", "image_url": "http://127.0.0.1/a"},
+    "a source of another vendor's": {"type": "image", "source": {"type": "url", "url": "http://127.0.0.1/a"}},
+    "a file id": {"type": "input_image", "file_id": "f"},
+    "an image without a type": {"image": {"format": "png"}},
+    "text as its data": {"type": "image", "data": "QUJD"},
+    "within what a tool found": {"type": "tool_result", "content": [{"type": "image", "url": "http://10.0.0.1/a"}]},
+}
+
+
+@pytest.mark.parametrize("part", REFUSED_IN_CHAT.values(), ids=REFUSED_IN_CHAT)
+def test_an_image_in_a_chat_message_meets_the_rules(way, lane, part):
+    """An image in a message is checked like any other, and one of a shape that cannot be is refused by its place."""
+    with pytest.raises(ValueError, match=r"messages\[0\] content\[0\].* image"):
+        way.complete(lane.llm(), messages=[{"role": "user", "content": [part]}])
     assert lane.server.requests == []
 
 

@@ -6,9 +6,12 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from hermes_core.config.redact import register_secret
 from hermes_core.errors import BudgetExceededError, HermesError
 from hermes_core.llm.ledger import Usage, UsageLedger, read_budget, read_usage_of
 
@@ -291,6 +294,97 @@ def test_a_limit_that_is_no_number_is_closed(caplog, value):
     """A limit that is no number leaves no room, and is warned of by its key."""
     assert read_budget("p", {"max_calls_per_hour": value}) == {"max_calls_per_hour": 0}
     assert "plugins.entries.p.llm.max_calls_per_hour" in caplog.text
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["while it is made", "in use"])
+def test_a_budget_waits_for_nobody_longer_than_it_may(tmp_path, ledger, is_new):
+    """Where another process keeps the file to itself, the error says so, and to try again."""
+    if not is_new:
+        ledger.admit("p", {"max_calls_per_hour": 9})
+    with closing(sqlite3.connect(tmp_path / "usage.db")) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(BudgetExceededError, match=r"usage\.db cannot be used") as caught:
+            ledger.admit("p", {"max_calls_per_hour": 9}, seconds=0.2)
+        assert "another process holds it" in caught.value.hint
+        other.rollback()
+    assert ledger.admit("p", {"max_calls_per_hour": 9}, seconds=5) > 0
+
+
+def test_a_budget_waits_for_no_thread_that_waits_itself(tmp_path, ledger):
+    """A call with a budget is refused in time also while the ledger's own thread waits for another process."""
+    ledger.admit("p", {"max_calls_per_hour": 9})
+    with closing(sqlite3.connect(tmp_path / "usage.db")) as other, ThreadPoolExecutor(1) as thread:
+        other.execute("begin immediate")
+        ledger.record(used())
+        waiting = thread.submit(ledger.flush)
+        time.sleep(0.1)
+        with pytest.raises(BudgetExceededError) as caught:
+            ledger.admit("p", {"max_calls_per_hour": 9}, seconds=0.2)
+        assert ("another process" in caught.value.hint, waiting.done()) == (True, False)
+        other.rollback()
+
+
+def test_a_call_that_is_not_over_has_not_failed(ledger, tmp_path):
+    """A call that was let in and is not over, or never will be, counts as a call, and not as a failed one."""
+    ledger.admit("p", {"max_calls_per_hour": 9})
+    (row,) = read_usage_of(tmp_path, "plugin")
+    assert (row["calls"], row["failed"]) == (1, 0)
+
+
+def test_no_secret_is_stored(ledger, tmp_path):
+    """A secret that a server gives for its model's name is blanked before it is stored."""
+    register_secret("s3cr-et99")
+    ledger.record(used(model="model s3cr-et99", provider="s3cr-et99"))
+    ledger.close()
+    assert (*totals(tmp_path, "model"), *totals(tmp_path, "provider")) == ("model [redacted]", "[redacted]")
+
+
+def test_a_home_may_be_given_relative_to_the_folder(ledger, tmp_path, monkeypatch):
+    """The ledger of a home is read whether or not its path begins at the root."""
+    ledger.record(used())
+    ledger.close()
+    monkeypatch.chdir(tmp_path.parent)
+    assert totals(Path(tmp_path.name)) == {"p": (1, 0)}
+
+
+@pytest.mark.parametrize("closed", ["folder", "file"])
+def test_what_may_not_be_read_is_named(as_nobody, closed):
+    """A ledger that the user may not read is an error that names the file."""
+    with closing(UsageLedger(as_nobody.folder)) as ledger:
+        ledger.record(used())
+    (as_nobody.folder if closed == "folder" else as_nobody.folder / "usage.db").chmod(0)
+    done = as_nobody(
+        """
+        try:
+            read_usage_of(pathlib.Path(sys.argv[1]), "plugin")
+        except HermesError as error:
+            print(error)
+        """,
+        as_nobody.folder,
+        first="import sqlite3; from hermes_core.errors import HermesError; "
+        "from hermes_core.llm.ledger import read_usage_of",
+    )
+    as_nobody.folder.chmod(0o755)
+    assert (done.returncode, done.stderr, "usage.db" in done.stdout) == (0, "", True)
+
+
+LEFT_OPEN = """
+import sys, time
+from pathlib import Path
+from hermes_core.llm.ledger import Usage, UsageLedger
+ledgers = [UsageLedger(Path(home)) for home in sys.argv[1:]]
+for ledger in ledgers:
+    ledger.record(Usage(time.time(), "p", "complete", total_tokens=5), ledger.admit("p", {"max_calls_per_hour": 2}))
+"""
+
+
+def test_what_a_program_leaves_open_is_written_when_it_ends(tmp_path, run_python):
+    """A program that closes no host loses no call, of none of its homes, so that budgets hold across runs."""
+    homes = [tmp_path / "a", tmp_path / "b"]
+    run_python(LEFT_OPEN, *homes)
+    run_python(LEFT_OPEN, *homes)
+    assert [totals(home) for home in homes] == [{"p": (2, 10)}] * 2
+    assert "BudgetExceededError" in run_python(LEFT_OPEN, *homes).stderr
 
 
 KILLED = """
