@@ -10,6 +10,7 @@ from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import HermesError, ProviderError, ProviderHookError, ProviderStatusError, describe, near
 from hermes_core.llm.answer import completion_problem, read_body, reported_error, settled
 from hermes_core.llm.downgrade import MOST_CHANGES, change_for, changed
+from hermes_core.llm.prices import estimate
 from hermes_core.llm.request import assemble
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
@@ -124,7 +125,11 @@ def _sent(
     reported = reported_error(body)
     if reported is not None:
         raise disguised_error(reported, response, route)
-    return settled(_by_wire(route, "decode", lambda: wire.decode(body), completion_problem), call)
+    answer = _by_wire(route, "decode", lambda: wire.decode(body), completion_problem)
+    usage = answer.usage
+    if usage.cost_usd is None and usage.total_tokens:
+        usage.cost_usd = estimate(usage, route.model, asked.base_url, route.provider)
+    return settled(answer, call)
 
 
 def _opened(route: Route, means: Means) -> Flow[tuple[str, str] | None]:

@@ -95,7 +95,9 @@ def test_a_blocking_call_loads_no_event_loop(loaded_by):
     """``complete()`` does not import asyncio: a program that blocks does not pay for one that awaits."""
     with FakeProvider() as server:
         program = (
+            "import sys\n"
             "from hermes_core import Host\n"
+            "sys.modules['genai_prices'] = None  # an extra, which imports much\n"
             f"with Host.load(config={server.config!r}) as host:\n"
             "    host.llm('program').complete([{'role': 'user', 'content': 'ping'}])"
         )
