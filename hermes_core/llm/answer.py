@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from hermes_core.types.call import LlmCall
     from hermes_core.types.wire import HttpResponse
 
+_MOST_DIGITS = 640
+"""Python reads numbers of so many, however it is set up."""
+
 _TEXTS = ("text", "model", "reasoning", "finish_reason", "provider")
 
 MAX_ERROR_BYTES = 64 * 1024
@@ -35,7 +39,7 @@ def read_body(response: HttpResponse) -> Any:
     """
     body = redact_answer(response.body)
     try:
-        return json.loads(body)
+        return _loads(body)
     except (ValueError, RecursionError):
         pass  # raised below, so that the error does not lead to the decoder's, which holds the body
     kind = response.headers.get("content-type", "no content type")
@@ -51,6 +55,21 @@ def read_body(response: HttpResponse) -> Any:
     raise ResponseFormatError(f"the provider's answer is not JSON ({redact(kind)}): {shown!r}", hint=hint)
 
 
+def _loads(text: bytes) -> Any:
+    """The JSON value of a text; a number of more digits than Python reads is infinite, and thus no count of anything.
+
+    Raises:
+        ValueError: It is none.
+        RecursionError: It is too deep.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < _MOST_DIGITS else math.inf)
+
+
 def _events(body: bytes) -> Iterator[Any]:
     """The JSON values of an event stream; what comes as an event ``error`` is one under that key."""
     kind, data = b"", list[bytes]()
@@ -63,7 +82,7 @@ def _events(body: bytes) -> Iterator[Any]:
         elif not line:
             text = b"\n".join(data).strip()
             if text and text != b"[DONE]":
-                event = json.loads(text)
+                event = _loads(text)
                 is_bare_error = kind == b"error" and not (isinstance(event, dict) and event.get("error"))
                 yield {"error": event} if is_bare_error else event
             kind, data = b"", []

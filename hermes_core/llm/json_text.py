@@ -48,6 +48,12 @@ _MARK = re.compile(
 _FENCE = re.compile(_FENCE_LINE, _FLAGS)
 _TOKEN = re.compile(rf'{_STRING}"?+|[\[\](){{}}]|{OPENING}|{CLOSING}|{_FENCE_LINE}', _FLAGS)
 _PAIRS = {"[": "]", "{": "}", "(": ")"}
+_INNER = re.compile(r'(?:"\s*+:|\[|[}\]]\s*+,?+|["\d]\s*+,)\s*+\Z')
+"""What stands before a value that is a part of another: a key, an opening bracket, another part."""
+
+_LOOKED_BACK = 100
+"""Characters before a value that may tell that."""
+
 _UNFINISHED = re.compile(rf"{_S}(?:{_STRING}|[\w.+\\-]*+)[{BLANK}]*+\Z", re.DOTALL)
 
 
@@ -114,7 +120,7 @@ def _found(text: str) -> tuple[list[Any], list[Any]]:
     fenced: list[Any] = []
     loose: list[Any] = []
     open_fences: list[str] = []
-    at, again = 0, 0
+    at, again, broken = 0, 0, 0
     for _ in range(MAX_MARKS):
         mark = _MARK.search(text, at)
         if mark is None or len(fenced) + len(loose) == MAX_VALUES:
@@ -130,7 +136,12 @@ def _found(text: str) -> tuple[list[Any], list[Any]]:
             case _:
                 end, is_closed = _end_of_value(text, mark.start())
                 value = text[mark.start() : end]
-                if is_closed:
+                is_piece = mark.start() < broken and _INNER.search(
+                    text[max(mark.start() - _LOOKED_BACK, 0) : mark.start()]
+                )
+                if not is_closed:
+                    broken = max(broken, end)
+                elif not is_piece:
                     _add(loose, value)
                 if is_closed or _breaks_off(value):
                     at = end

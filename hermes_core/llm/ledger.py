@@ -265,7 +265,7 @@ def _share(connection: sqlite3.Connection, until: float) -> None:
 def _demand_room(connection: sqlite3.Connection, plugin: str, key: str, most: float) -> None:
     counted, seconds = LIMITS[key]
     query = f"select {counted} from usage where plugin = ? and at > ?"  # noqa: S608 - a column of ours
-    used = connection.execute(query, (plugin, time.time() - seconds)).fetchone()[0]
+    used = connection.execute(query, (_storable(plugin), time.time() - seconds)).fetchone()[0]
     if used >= most:
         config_key = f"plugins.entries.{plugin}.llm.{key}"
         message = f"plugin {plugin!r} has used {used:g} of {most:g}: {config_key}"

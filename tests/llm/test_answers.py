@@ -35,6 +35,18 @@ def chunk(**delta: object) -> dict:
     return {"model": "m-1", "choices": [{"index": 0, "finish_reason": delta.pop("finish", None), "delta": delta}]}
 
 
+@pytest.mark.parametrize("as_stream", [False, True], ids=["in a body", "in an event"])
+@pytest.mark.parametrize("count", ["9" * 5000, "-" + "9" * 5000], ids=["large", "far below nothing"])
+def test_a_count_of_too_many_digits_is_none(answered, count, as_stream):
+    """A count that nobody can have counted is nonsense, and costs the answer nothing."""
+    body = json.dumps({**said("hi"), "usage": {"prompt_tokens": 0, "completion_tokens": 7}}).replace(
+        ": 0", f": {count}"
+    )
+    llm, _ = answered(stream(f"data: {body}\n\n") if as_stream else body, "text/event-stream" if as_stream else "json")
+    answer = llm.complete([{"role": "user", "content": "ping"}])
+    assert (answer.text, answer.usage.input_tokens, answer.usage.output_tokens) == ("hi", 0, 7)
+
+
 @pytest.fixture
 def answered(lane, wires_to):
     """A plugin's model surface whose provider answers 200 with this body, and how often it was asked."""
@@ -154,7 +166,7 @@ ERRORS = {
     "cut-off-body": ('{"choices": [', "not JSON"),
     "bytes-that-are-no-text": (b"\xff\xfe\x00", "not JSON"),
     "nested-too-deep-r13_21": ("[" * 100_000, "not JSON"),
-    "number-of-10000-digits-r13_21": ('{"choices": ' + "9" * 10_000 + "}", "not JSON"),
+    "number-of-10000-digits-r13_21": ('{"choices": ' + "9" * 10_000 + "}", "holds no message"),
     "null-content": (said(None), "no content"),
     "missing-content": ({"choices": [{"message": {}}]}, "no content"),
     "content-is-a-number": (said(5), "no content"),

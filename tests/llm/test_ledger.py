@@ -231,6 +231,14 @@ def test_a_budget_ends(ledger, budget, calls, key):
         ledger.admit("q", budget)
 
 
+@pytest.mark.parametrize("plugin", ["half \ud83d", "sk-proj-0123456789abcdef0123456789abcdef"], ids=["odd", "a key"])
+def test_a_budget_is_held_whatever_a_plugin_is_called(ledger, plugin):
+    """A plugin whose name is not stored as it is has its calls counted all the same."""
+    ledger.record(used(plugin=plugin), ledger.admit(plugin, {"max_calls_per_hour": 1}))
+    with pytest.raises(BudgetExceededError):
+        ledger.admit(plugin, {"max_calls_per_hour": 1})
+
+
 def test_a_limit_looks_back_over_its_time(ledger):
     """Calls of more than an hour ago leave room for new ones."""
     ledger.record(used(at=time.time() - 3601))
