@@ -74,6 +74,9 @@ class LlmSpecs:
     ) -> None | Awaitable[None]:
         """Hear of a finished call, failed ones too.
 
+        A call that was refused before anything was sent (its arguments, the trust gate, a budget) and one
+        that its caller cancelled are not told of; the audit has both.
+
         Called once per call, after its audit line is written, with a second left to all that listen when the
         call has used up its time. What it returns is ignored.
 
