@@ -193,7 +193,8 @@ class ProviderCatalog:
         self._generation = self._registry.generation
         self._profiles, self._rows = {}, None
         self._entries = entries
-        before, self._held = self._held, dict(self._collect())
+        held = dict(self._collect())  # which runs plugins' code, and with it other lookups
+        before, self._held = self._held, held
         offered = {claim.name for claims in self._held.values() for claim in claims}
         configured = configured_claims(entries, offered, self._source_of)
         self._entry_of = {claim.name: entry for claim, entry in configured}
