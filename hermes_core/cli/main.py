@@ -47,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         fail(error)
         return 1
     except OSError as error:
+        if error.filename is not None:  # something else could not be read or written; the message names it
+            fail(error)
+            return 1
         _drop_output()
         fail(error, "cannot write the output: ")
         return 1

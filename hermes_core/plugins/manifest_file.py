@@ -80,6 +80,8 @@ def read_manifest(file: str) -> Mapping[str, Any]:
         return read_yaml(Path(file))
     except FileNotFoundError as error:
         raise ConfigError(f"cannot read {file}: it is gone", path=file, hint="list again") from error
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}", path=file, hint="make it readable") from error
 
 
 def parse_manifest(

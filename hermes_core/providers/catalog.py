@@ -211,10 +211,15 @@ class ProviderCatalog:
         """What each plugin claims, if anything; the same object as before while that is only told."""
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
-            register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
-            claims = offered.setdefault(impl.plugin, [])
-            claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
-            claims.insert(0, claim)  # the last registered wins
+            try:
+                register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
+                claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
+                fields = self._fields(claim)
+                _ = [str(word) for key in _TUPLES for word in fields.get(key) or ()]
+            except Exception as error:  # noqa: BLE001 - plugin boundary: its members may be anything, or raise
+                self._registry.blame(impl.plugin, PROFILES, error)
+            else:
+                offered.setdefault(impl.plugin, []).insert(0, claim)  # the last registered wins
         for plugin in self._registry.plugins:
             if plugin.state == "loaded" and not plugin.manifest.profiles:
                 self._learn(plugin, offered.get(plugin, []))
@@ -264,7 +269,10 @@ class ProviderCatalog:
     def _learn(self, plugin: Plugin, claims: list[Claim]) -> None:
         """Remember what it offers, so that its names need no import the next time."""
         fields = [(self._fields(claim) | {"name": claim.name}, claim.position[0]) for claim in claims]
-        told = _told_profiles(json.loads(json.dumps(fields, default=str)))
+        try:
+            told = _told_profiles(json.loads(json.dumps(fields, default=str)))
+        except Exception:  # noqa: BLE001 - JSON cannot hold what a profile says, so it is asked anew each time
+            return
         if plugin.identity and told != self._learned(plugin):
             self._registry.index.remember("profiles", plugin.identity, plugin.code_stamps(), told)
             self._remembered[plugin] = told
