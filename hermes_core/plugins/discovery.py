@@ -57,10 +57,13 @@ def discover(home: Path, index: Index, project: Path | None = None, bundled: str
     if project is not None and not _same(project / ".hermes", home):
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
     taken = {row.name for row in rows if row.tier == "bundled"}
+    first: dict[tuple[str, str], Plugin] = {}
     for order, row in enumerate(rows):
         row.order = order
         if row.name in taken and row.state != "failed":
             _refuse_impostor(row)
+        if row.tier in ("user", "project") and row.state != "failed":
+            _refuse_double(row, first.setdefault((row.tier, row.key), row))
     return rows
 
 
@@ -73,6 +76,13 @@ def _refuse_impostor(row: Plugin) -> None:
     if row.tier in ("user", "project") and row.key == row.name != folder and row.kind != "model-provider":
         row.state, row.reason = "failed", f"calls itself {row.name!r}, as a bundled plugin does, but lies in {folder!r}"
         row.remedy = f"rename the folder, or name: in {row.location}{os.sep}plugin.yaml"
+
+
+def _refuse_double(row: Plugin, first: Plugin) -> None:
+    """A key stands for one folder of a tier: what the operator allows one is not another's."""
+    if row is not first:
+        row.state, row.reason = "failed", f"{row.location} calls itself {row.key!r}, as {first.location} does"
+        row.remedy = f"choose another name: in {row.location}{os.sep}plugin.yaml, or remove one of the folders"
 
 
 def _same(one: Path, other: Path) -> bool:

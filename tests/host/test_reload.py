@@ -1,5 +1,6 @@
 """Taking a plugin out of a running host and putting it in again."""
 
+import shutil
 import sys
 
 import pytest
@@ -107,3 +108,79 @@ def test_its_place_among_the_others_stays(home, load_host):
     before = host.run_command("x")
     host.reload("aa")
     assert (before, host.run_command("x")) == ("aa", "aa")
+
+
+COPY = "def register(ctx): ctx.register_command('tldr', handler=lambda raw: 'copy')"
+BOTH = {"plugins": {"enabled": ["commands/tldr"]}}
+
+
+@pytest.fixture
+def shadowed(home, load_host):
+    """A host whose bundled ``commands/tldr`` is shadowed by a copy in the home."""
+    home.config(BOTH)
+    home.plugin("commands/tldr", COPY, name="tldr")
+    host = load_host()
+    assert host.run_command("tldr") == "copy"
+    assert [(row.tier, row.state) for row in host.plugins if row.key == "commands/tldr"] == [
+        ("bundled", "off"),
+        ("user", "loaded"),
+    ]
+    return host
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        pytest.param(shutil.rmtree, "", id="deleted"),
+        pytest.param(lambda folder: (folder / "__init__.py").write_text("1 / 0"), "failed", id="broken"),
+        pytest.param(lambda folder: (folder / "plugin.yaml").write_text("name: ["), "failed", id="without a manifest"),
+        pytest.param(
+            lambda folder: (folder / "plugin.yaml").write_text("{name: tldr, requires_hermes: '>=999'}"),
+            "off",
+            id="for another host",
+        ),
+    ],
+)
+def test_a_copy_that_no_longer_counts_gives_its_place_back(home, shadowed, change, left):
+    """When a copy that shadowed a plugin is reloaded, and is gone, fails, or is off, the plugin below works again."""
+    change(home.path / "plugins" / "commands" / "tldr")
+    row = shadowed.reload("commands/tldr")
+    commands = {name: command.plugin for name, command in shadowed.commands.items()}
+    states = {row.tier: row.state for row in shadowed.plugins if row.key == "commands/tldr"}
+    assert (states.pop("bundled"), states.get("user", ""), commands["tldr"]) == ("loaded", left, "commands/tldr")
+    assert (row.tier, row.state) == (("user", left) if left else ("bundled", "loaded"))
+
+
+def test_a_copy_that_has_come_takes_the_place(home, load_host):
+    """A copy put into the home after a plugin was loaded takes its place when that is reloaded."""
+    host = load_host(config=BOTH)
+    assert host.commands["tldr"].plugin == "commands/tldr"
+    home.plugin("commands/tldr", COPY, name="tldr")
+    assert (host.reload("tldr").tier, host.run_command("tldr")) == ("user", "copy")
+
+
+def test_a_program_is_not_reloaded(load_host):
+    """Reloading what the program registered itself is refused, and takes nothing from it."""
+    host = load_host()
+    host.program_context().register_command("mine", handler=lambda raw: "mine")
+    with pytest.raises(PluginError, match="program offers itself"):
+        host.reload("program")
+    assert host.run_command("mine") == "mine"
+
+
+def test_two_folders_of_one_name_stay_apart(home, load_host):
+    """The first folder found keeps a name and what is allowed it; the other fails with both folders and a remedy."""
+    for folder in ("aa", "zz"):
+        home.plugin(folder, f"def register(ctx): ctx.register_command('x', lambda raw: '{folder}')", name="acme")
+    host = load_host(config=CONFIG)
+    for _ in range(2):
+        assert host.run_command("x") == "aa"
+        first, second = (row for row in host.plugins if row.key == "acme")
+        assert (first.location, first.state) == (str(home.path / "plugins" / "aa"), "loaded")
+        assert (second.location, second.state) == (str(home.path / "plugins" / "zz"), "failed")
+        assert first.location in second.reason
+        assert second.location in second.reason
+        assert "name:" in second.remedy
+        host.reload("acme")
+    shutil.rmtree(first.location)
+    assert (host.reload("acme").location, host.run_command("x")) == (second.location, "zz")
