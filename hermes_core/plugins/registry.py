@@ -21,7 +21,7 @@ from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.entries import setting_problems
 from hermes_core.plugins.lending import LendingLock
 from hermes_core.plugins.listener import Listener
-from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
+from hermes_core.plugins.loader import forget_modules, forget_package, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
 from hermes_core.plugins.versions import fits
@@ -304,6 +304,10 @@ class PluginRegistry:
             elif old is not None:
                 at = self.plugins.index(old)
                 self.unload(old)
+                if old.entry_point is not None:
+                    rows = [row for registry in _registries.copy() for row in registry.plugins]
+                    others = [row.entry_point.module for row in rows if row.state == "loaded" and row.entry_point]
+                    forget_package(old.entry_point.module, others)
                 self.plugins[at : at + 1] = [new] if new is not None else []
                 if new is not None:
                     new.order = old.order

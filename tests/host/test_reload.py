@@ -184,3 +184,60 @@ def test_two_folders_of_one_name_stay_apart(home, load_host):
         host.reload("acme")
     shutil.rmtree(first.location)
     assert (host.reload("acme").location, host.run_command("x")) == (second.location, "zz")
+
+
+PACKAGE = """
+from acme_pkg import helper
+import acme_library
+def register(ctx):
+    ctx.register_command(ctx.plugin_id, handler=lambda raw: helper.WORD)
+"""
+POINTS = {"one": "acme_pkg.one", "two": "acme_pkg.two"}
+
+
+def install(site, *names):
+    """Install a package with these entry points, its word ``old``, and a library that it imports."""
+    site.install("acme", {"hermes_agent.plugins": {name: POINTS[name] for name in names}}, acme_library="")
+    site.write("acme_pkg/__init__.py", "")
+    site.write("acme_pkg/helper.py", "WORD = 'old'")
+    for name in POINTS:
+        site.write(f"acme_pkg/{name}.py", PACKAGE)
+
+
+def test_an_installed_package_is_imported_anew(home, site, load_host):
+    """Reloading a plugin of an installed package runs its new code, helpers included; what it imports is left alone."""
+    install(site, "one")
+    host = load_host(config={"plugins": {"enabled": ["one"]}})
+    before = host.run_command("one")
+    library = sys.modules["acme_library"]
+    site.write("acme_pkg/helper.py", "WORD = 'newer'")
+    assert (before, host.reload("one").state, host.run_command("one")) == ("old", "loaded", "newer")
+    assert sys.modules["acme_library"] is library
+
+
+def test_what_another_plugin_uses_of_a_package_stays(home, site, load_host):
+    """Where two plugins lie in one package, reloading one imports its own module anew, and no other."""
+    install(site, "one", "two")
+    host = load_host(config={"plugins": {"enabled": ["one", "two"]}})
+    assert (host.run_command("one"), host.run_command("two")) == ("old", "old")
+    before = {name: module for name, module in sys.modules.items() if name.startswith("acme_")}
+    site.write("acme_pkg/one.py", PACKAGE.replace("helper.WORD", "'quite new'"))
+    host.reload("one")
+    assert (host.run_command("one"), host.run_command("two")) == ("quite new", "old")
+    assert [name for name, module in before.items() if sys.modules[name] is not module] == ["acme_pkg.one"]
+
+
+def test_a_namespace_that_packages_share_stays(home, site, load_host):
+    """A plugin in a namespace package takes nothing else of that namespace with it."""
+    install(site)
+    site.install("deep", {"hermes_agent.plugins": {"deep": "space.deep.main"}})
+    site.write("space/other.py", "")
+    site.write("space/deep/__init__.py", "WORD = 'old'")
+    code = "import space.other\nfrom space import deep\n"
+    code += "def register(ctx): ctx.register_command('deep', handler=lambda raw: deep.WORD)"
+    site.write("space/deep/main.py", code)
+    host = load_host(config={"plugins": {"enabled": ["deep"]}})
+    before = host.run_command("deep"), sys.modules["space.other"]
+    site.write("space/deep/__init__.py", "WORD = 'newer'")
+    host.reload("deep")
+    assert (before, host.run_command("deep")) == (("old", sys.modules["space.other"]), "newer")
