@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from hermes_core.config.redact import redact, register_secrets_in
 from hermes_core.errors import ConfigError, describe
@@ -92,6 +93,7 @@ class ProviderCatalog:
         self._profiles: dict[str, ProviderProfile | None] = {}
         self._rows: list[ProviderRow] | None = None
         self._declared: dict[Plugin, list[Claim]] = {}
+        self._lost: WeakKeyDictionary[Plugin, dict[str, tuple[str, str]]] = WeakKeyDictionary()
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
@@ -169,8 +171,12 @@ class ProviderCatalog:
                 verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
         for plugin in reversed(self._registry.plugins):
             known = any(verdict.plugin == plugin.key and verdict.tier == plugin.tier for verdict in verdicts)
-            if not known and not plugin.is_active and _would_claim(plugin, key):
-                claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
+            if known:
+                continue
+            claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
+            if key in self._lost.get(plugin, ()):
+                verdicts.append(_verdict(claim, "failed", *self._lost[plugin][key]))
+            elif not plugin.is_active and _would_claim(plugin, key):
                 verdicts.append(_verdict(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
 
@@ -226,9 +232,10 @@ class ProviderCatalog:
             if plugin in offered:
                 yield plugin, offered[plugin]
             elif plugin.is_active:
-                told = self._told(plugin)
-                if told:
-                    yield plugin, told
+                told, lost = self._told(plugin), self._lost.get(plugin, ())
+                kept = [claim for claim in told if claim.name not in lost] if lost else told
+                if kept:
+                    yield plugin, kept
 
     def _is_on(self, name: str) -> bool:
         """Whether the configuration leaves a provider on."""
@@ -280,16 +287,28 @@ class ProviderCatalog:
     def _first_working(self, claims: Sequence[Claim]) -> ProviderProfile | None:
         """The profile of the first claim that can keep what it claims."""
         for number, claim in enumerate(claims):
+            if claim.name in self._lost.get(claim.plugin, ()):
+                continue
             try:
                 profile = self._build(claim, claims[number + 1 :])
             except Exception as error:  # noqa: BLE001 - plugin boundary: the next claim gets the name back
-                claim.plugin.state, claim.plugin.reason = "failed", redact(f"profile {claim.name!r}: {describe(error)}")
-                claim.plugin.remedy = getattr(error, "hint", "") or f"hermes plugins disable {claim.plugin.key}"
-                self._registry.changed()
+                self._lose(claim, error)
                 continue
             if profile is not None:
                 return profile
         return None
+
+    def _lose(self, claim: Claim, error: Exception) -> None:
+        """Note why a claim cannot be kept; a plugin that has no other has failed."""
+        plugin = claim.plugin
+        reason = redact(f"profile {claim.name!r}: {describe(error)}")
+        remedy = getattr(error, "hint", "") or f"hermes plugins disable {plugin.key}"
+        lost = self._lost.setdefault(plugin, {})
+        lost[claim.name] = reason, remedy
+        if all(other.name in lost for other in self._held.get(plugin, ())):
+            plugin.state = "failed"
+        plugin.reason, plugin.remedy = reason, remedy
+        self._registry.changed()
 
     def _build(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
         if claim.profile is not None:
