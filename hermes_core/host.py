@@ -163,23 +163,9 @@ class Host:
         Raises:
             PluginError: There is no such plugin, or no longer; or it is this program itself.
         """
-        found = self._found()
-        old = self._registry.find(name)
-        if old is not None and old.tier == "program":
-            message = f"cannot reload {name!r}: it is what this program offers itself"
-            raise PluginError(message, plugin=name, hint="register it anew by host.program_context()")
-        key = old.key if old is not None else next((row.key for row in found if name in row.ids), name)
-        come = {(row.tier, row.identity): row for row in found if row.key == key}
-        changed = []
-        for row in [row for row in self.plugins if row.key == key]:
-            new = come.pop((row.tier, row.identity), None)
-            if row is old or new is None or not row.is_active:  # why another one is off may be over
-                self._registry.replace(row, new)
-                changed += [new] if row is old and new is not None else []
-        for row in come.values():
-            self._registry.replace(None, row)
-            changed.append(row)
-        new = max(changed, key=lambda row: row.rank, default=None) or self.plugin(key if old is not None else name)
+        from hermes_core.plugins.reload import swap
+
+        new = swap(self._registry, name, self._found()) or self.plugin(name)
         self._index.forget("failures", new.identity)
         self._index.forget("profiles", new.identity)
         self._registry.load(new)

@@ -21,7 +21,7 @@ from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.entries import setting_problems
 from hermes_core.plugins.lending import LendingLock
 from hermes_core.plugins.listener import Listener
-from hermes_core.plugins.loader import forget_modules, forget_package, import_target, leaving_nothing_on_failure
+from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, TRYFIRST, TRYLAST, Implementation, call_position
 from hermes_core.plugins.versions import fits
@@ -271,20 +271,22 @@ class PluginRegistry:
                 return
             self._in_transit.add(plugin)
             context = self.context(plugin)
-            for callback in reversed(context.registrations.on_unload):
-                try:
-                    with running(context), self.lock.lent(context):
-                        callback()
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # noqa: BLE001 - plugin boundary: the others still unload
-                    self.blame(plugin, "on_unload", error)
+            try:
+                for callback in reversed(context.registrations.on_unload):
+                    try:
+                        with running(context), self.lock.lent(context):
+                            callback()
+                    except KeyboardInterrupt:
+                        raise
+                    except BaseException as error:  # noqa: BLE001 - plugin boundary: the others still unload
+                        self.blame(plugin, "on_unload", error)
+            finally:
+                self._in_transit.discard(plugin)
             for target in (*context.registrations.natives, context.registrations):
                 if self.pm.is_registered(target):
                     self.pm.unregister(target)
             self._offered.pop(plugin, None)
             self._contexts.pop(plugin)
-            self._in_transit.discard(plugin)
             forget_modules(plugin.module, keep=set())
             plugin.module, plugin.state = "", "ready"
             self.changed()
@@ -294,24 +296,11 @@ class PluginRegistry:
         for plugin in reversed(self.plugins):
             self.unload(plugin)
 
-    def replace(self, old: Plugin | None, new: Plugin | None) -> None:
-        """Put a row in the place of another; None stands for none."""
-        with self.lock:
-            if old is None and new is not None:
-                new.order = max((plugin.order for plugin in self.plugins), default=0) + 1
-                self.plugins.append(new)
-                self.plugins.sort(key=lambda plugin: plugin.rank)
-            elif old is not None:
-                at = self.plugins.index(old)
-                self.unload(old)
-                if old.entry_point is not None:
-                    rows = [row for registry in _registries.copy() for row in registry.plugins]
-                    others = [row.entry_point.module for row in rows if row.state == "loaded" and row.entry_point]
-                    forget_package(old.entry_point.module, others)
-                self.plugins[at : at + 1] = [new] if new is not None else []
-                if new is not None:
-                    new.order = old.order
-            self.changed()
+    @staticmethod
+    def entry_modules() -> list[str]:
+        """The modules of the entry points that are loaded, by any host of this process."""
+        rows = [row for registry in _registries.copy() for row in registry.plugins if row.state == "loaded"]
+        return [row.entry_point.module for row in rows if row.entry_point is not None]
 
     def _load(self, plugin: Plugin) -> None:
         context = self.context(plugin)

@@ -12,7 +12,7 @@ from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
-from hermes_core.providers.claims import Claim, Claimed, configured_claims
+from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -38,21 +38,6 @@ class ProviderRow(NamedTuple):
     auto_rank: int | None = 100
     plugin: str = ""
     tier: str = ""
-
-
-class Verdict(NamedTuple):
-    """How one claim on a name fared, for ``explain``.
-
-    ``status`` is ``wins``, ``shadowed``, ``off`` or ``failed``; ``reason`` and ``remedy`` say more.
-    """
-
-    name: str
-    status: str
-    plugin: str
-    tier: str
-    source: str
-    reason: str = ""
-    remedy: str = ""
 
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
@@ -166,18 +151,18 @@ class ProviderCatalog:
                 winner = claim.plugin
                 off = "" if self._is_on(key) else f"{self._entry_of[key].place}.enabled is false"
                 remedy = off and f"hermes config unset {self._entry_of[key].place}.enabled"
-                verdicts.append(_verdict(claim, "off" if off else "wins", off, remedy))
+                verdicts.append(verdict_on(claim, "off" if off else "wins", off, remedy))
             else:
-                verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
+                verdicts.append(verdict_on(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
         for plugin in reversed(self._registry.plugins):
             known = any(verdict.plugin == plugin.key and verdict.tier == plugin.tier for verdict in verdicts)
             if known:
                 continue
             claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
             if key in self._lost.get(plugin, ()):
-                verdicts.append(_verdict(claim, "failed", *self._lost[plugin][key]))
+                verdicts.append(verdict_on(claim, "failed", *self._lost[plugin][key]))
             elif not plugin.is_active and _would_claim(plugin, key):
-                verdicts.append(_verdict(claim, plugin.state, plugin.reason, plugin.remedy))
+                verdicts.append(verdict_on(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
 
     def _canonical(self, word: str) -> str:
@@ -396,11 +381,3 @@ def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
 def _would_claim(plugin: Plugin, name: str) -> bool:
     declared = {_word(data["name"]) for data in plugin.manifest.profiles}
     return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
-
-
-def _verdict(claim: Claim, status: str, reason: str = "", remedy: str = "") -> Verdict:
-    plugin = claim.plugin
-    return Verdict(
-        name=claim.name, status=status, plugin=plugin.key, tier=plugin.tier,
-        source=plugin.source, reason=reason, remedy=remedy,
-    )  # fmt: skip
