@@ -157,20 +157,15 @@ class Host:
         """Unload a plugin, look at its folder or package anew, and load it if it may; its new row.
 
         What it registered is taken back first. A plugin that has come since is found, one that has
-        gone is dropped. When loading fails, the row says why, and nothing of the plugin stays.
+        gone is dropped, and the next one of its key has its place. When loading fails, the row says why,
+        and nothing of the plugin stays.
 
         Raises:
-            PluginError: There is no such plugin, or no longer.
+            PluginError: There is no such plugin, or no longer; or it is this program itself.
         """
-        found = self._found()
-        old = self._registry.find(name)
-        new = next((row for row in found if old is None and name in row.ids), None)
-        if old is not None:
-            new = next((row for row in found if (row.key, row.tier) == (old.key, old.tier)), None)
-        if old is not None or new is not None:
-            self._registry.replace(old, new)
-        if new is None:
-            return self.plugin(name)
+        from hermes_core.plugins.reload import swap
+
+        new = swap(self._registry, name, self._found()) or self.plugin(name)
         self._index.forget("failures", new.identity)
         self._index.forget("profiles", new.identity)
         self._registry.load(new)

@@ -47,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         fail(error)
         return 1
     except OSError as error:
+        if error.filename is not None:  # something else could not be read or written; the message names it
+            fail(error)
+            return 1
         _drop_output()
         fail(error, "cannot write the output: ")
         return 1
@@ -70,12 +73,12 @@ def _drop_output() -> None:
 
 def fail(error: BaseException, place: str = "") -> None:
     """Tell the operator what went wrong, in a line or two, without any secret."""
-    from hermes_core.config.redact import redact
+    from hermes_core.config.redact import one_line, redact
 
-    print(f"error: {place}{' '.join(redact(describe(error)).split())}", file=sys.stderr)
+    print(f"error: {place}{' '.join(one_line(redact(describe(error))).split())}", file=sys.stderr)
     hint = getattr(error, "hint", "")
     if hint:
-        print(f"hint: {redact(hint)}", file=sys.stderr)
+        print(f"hint: {one_line(redact(hint))}", file=sys.stderr)
 
 
 def _run(words: list[str]) -> int:

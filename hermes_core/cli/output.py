@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.config.redact import CONFIGURED, redact_known
+from hermes_core.config.redact import CONFIGURED, one_line, redact_known
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -29,9 +29,14 @@ def print_text(text: str) -> None:
     print(redact_known(text))
 
 
+def print_line(text: str) -> None:
+    """Print a text as one line, without control characters, and without the secrets this host knows."""
+    print(one_line(redact_known(text)))
+
+
 def print_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """Print some columns of rows: as a table on a terminal, else separated by tabs."""
-    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    cells = [[one_line(_cell(row.get(column))) for column in columns] for row in rows]
     if not sys.stdout.isatty():
         for line in [list(columns), *cells]:
             print("\t".join(line))
@@ -52,7 +57,7 @@ def print_fields(fields: Mapping[str, Any]) -> None:
     width = max(map(len, fields), default=0)
     for name, value in fields.items():
         if value not in ("", None, (), [], {}):
-            print(f"{name:<{width}}  {_cell(value)}")
+            print(f"{name:<{width}}  {one_line(_cell(value))}")
 
 
 def _cell(value: Any) -> str:

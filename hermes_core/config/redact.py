@@ -104,14 +104,22 @@ def register_secrets_in(tree: Any, name: str = "") -> None:
     if not isinstance(tree, Mapping):
         return
     for key, value in tree.items():
-        word = str(key)
+        word = _text(key)
         if isinstance(value, Mapping | list):
             register_secrets_in(value, word)
-        elif "://" in (text := str(value)):
+        elif "://" in (text := _text(value)):
             register_address(text)
         elif is_secret_name(word) or word == "api" or (name in _HEADER_SECTIONS and re.search(_TELLING_HEADER, word)):
             for part in re.split(_REFERENCE, text):
                 register_secret(part)
+
+
+def _text(value: object) -> str:
+    """A value as text; ``""`` for one that cannot be written, which nobody can give away either."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - a number may be too long, and an object's own code may raise anything
+        return ""
 
 
 def _is_telling(secret: str) -> bool:

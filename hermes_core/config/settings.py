@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 Tree = dict[str, Any]
 MAX_VALUES = 200_000
 MAX_DEPTH = 100
+MAX_BITS = 1024
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _QUOTED = re.compile(r"""(?<=\s)(["'])(?!<)[^"']{2,}\1""")
 
@@ -366,12 +367,16 @@ def _check_size(node: Any, left: int, depth: int = 0) -> int:
     """How many values are left of the ones a file may hold; aliases count wherever they stand.
 
     Raises:
-        ValueError: There are too many, or they are nested too deep.
+        ValueError: There are too many, they are nested too deep, or a number is one that Python refuses to write.
     """
     if left <= 0 or depth > MAX_DEPTH:
         message = f"it holds more than {MAX_VALUES} values, or is nested deeper than {MAX_DEPTH}"
         raise ValueError(message)
     children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list | tuple | set) else ()
+    for leaf in (node, *node) if isinstance(node, Mapping) else (node,):
+        if isinstance(leaf, int) and leaf.bit_length() > MAX_BITS:
+            message = f"it holds a whole number of more than {MAX_BITS} bits"
+            raise ValueError(message)
     for child in children:
         left = _check_size(child, left - 1, depth + 1)
     return left

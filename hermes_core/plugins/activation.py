@@ -117,9 +117,16 @@ def _unmet(manifest: Manifest, environment: Environment) -> tuple[str, str]:
     return (f"not set: {missing}", f"set {missing} in the environment or in .env") if missing else ("", "")
 
 
+def _working_directory() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:  # somebody has removed it
+        return None
+
+
 def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: Index) -> list[Plugin]:
     """Every plugin there is for a home, lowest tier first, its state set; nothing is imported."""
-    project = Path.cwd() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
+    project = _working_directory() if environment.flag("HERMES_ENABLE_PROJECT_PLUGINS") else None
     rows = discover(home, index, project, environment.variables.get("HERMES_BUNDLED_PLUGINS", ""))
     activation = Activation.of(file, environment, index)
     index.save()

@@ -74,17 +74,32 @@ def implements_hooks(target: Any) -> bool:
 
 
 def _call(function: Callable[..., Any], context: PluginContext) -> Any:
-    """Call it with the context if it takes an argument."""
+    """Call it with the context if it takes an argument.
+
+    Raises:
+        PluginLoadError: It is to be awaited or iterated, and so has done nothing.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return function(context)
+        return _done(function(context), context)
     positional = (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         inspect.Parameter.VAR_POSITIONAL,
     )
-    return function(context) if any(parameter.kind in positional for parameter in parameters) else function()
+    takes_it = any(parameter.kind in positional for parameter in parameters)
+    return _done(function(context) if takes_it else function(), context)
+
+
+def _done(made: Any, context: PluginContext) -> Any:
+    if not (inspect.isawaitable(made) or inspect.isasyncgen(made) or inspect.isgenerator(made)):
+        return made
+    if inspect.iscoroutine(made):
+        made.close()  # else Python warns that nobody has awaited it
+    message = f"plugin {context.plugin_id!r}: what registers it must be a plain function, neither async nor a generator"
+    hint = "write `def register(ctx)`; ctx.spawn_task runs a coroutine in the background"
+    raise PluginLoadError(message, plugin=context.plugin_id, hint=hint)
 
 
 def _take_memory_class(module: ModuleType, context: PluginContext) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.environment import stamp
 from hermes_core.errors import ConfigError
+from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.installed import GROUPS, Entry, entry_points
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.plugins.manifest_file import manifest_file, parse_manifest, read_manifest
@@ -56,10 +57,13 @@ def discover(home: Path, index: Index, project: Path | None = None, bundled: str
     if project is not None and not _same(project / ".hermes", home):
         rows += _folders(str(project / ".hermes" / "plugins"), "project", index)
     taken = {row.name for row in rows if row.tier == "bundled"}
+    first: dict[tuple[str, str], Plugin] = {}
     for order, row in enumerate(rows):
         row.order = order
         if row.name in taken and row.state != "failed":
             _refuse_impostor(row)
+        if row.tier in ("user", "project") and row.state != "failed":
+            _refuse_double(row, first.setdefault((row.tier, row.key), row))
     return rows
 
 
@@ -72,6 +76,13 @@ def _refuse_impostor(row: Plugin) -> None:
     if row.tier in ("user", "project") and row.key == row.name != folder and row.kind != "model-provider":
         row.state, row.reason = "failed", f"calls itself {row.name!r}, as a bundled plugin does, but lies in {folder!r}"
         row.remedy = f"rename the folder, or name: in {row.location}{os.sep}plugin.yaml"
+
+
+def _refuse_double(row: Plugin, first: Plugin) -> None:
+    """A key stands for one folder of a tier: what the operator allows one is not another's."""
+    if row is not first:
+        row.state, row.reason = "failed", f"{row.location} calls itself {row.key!r}, as {first.location} does"
+        row.remedy = f"choose another name: in {row.location}{os.sep}plugin.yaml, or remove one of the folders"
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -121,7 +132,7 @@ def _legacy(root: str) -> Iterator[Plugin]:
 def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
     """The plugins below a plugins folder: its children, and the children of those without a manifest."""
     for child in _children(root):
-        if not child.is_dir():
+        if not _is_folder(child):
             continue
         row = _folder(child, tier, index)
         if row is not None:
@@ -129,7 +140,7 @@ def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
             continue
         kind = CATEGORY_KINDS.get(child.name, "")
         for nested in _children(child.path):
-            if nested.is_dir() and not (kind and nested.name[0] == "_"):  # a base that providers share
+            if _is_folder(nested) and not (kind and nested.name[0] == "_"):  # a base that providers share
                 row = _folder(nested, tier, index, category=child.name, kind=kind)
                 if row is not None:
                     yield row
@@ -255,6 +266,15 @@ def _spec_of(module: str) -> ModuleSpec | None:
     return spec
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or leads to one; a warning where that cannot be told."""
+    try:
+        return entry.is_dir()
+    except OSError as error:  # a link that leads to itself
+        warn_once("plugin folder skipped path=%s error=%s", entry.path, error.strerror)
+        return False
+
+
 _name = attrgetter("name")
 
 
@@ -266,5 +286,5 @@ def _children(folder: str) -> list[os.DirEntry[str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        log.warning("plugin folder skipped path=%s error=%s", folder, error.strerror)
+        warn_once("plugin folder skipped path=%s error=%s", folder, error.strerror)
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.errors import PluginLoadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hermes_core.plugins.context import PluginContext
     from hermes_core.plugins.plugin import Plugin
@@ -56,8 +57,32 @@ def leaving_nothing_on_failure(plugin: Plugin) -> Iterator[None]:
 def forget_modules(root: str, keep: set[str]) -> None:
     """Take a module, and those below it, out of ``sys.modules``, but for those in ``keep``."""
     for name in [*sys.modules]:
-        if root and name not in keep and (name == root or name.startswith(f"{root}.")):
+        if root and name not in keep and _is_in(name, root):
             del sys.modules[name]
+
+
+def forget_package(module: str, others: Sequence[str]) -> None:
+    """Have the package that an entry point's module lies in imported anew, and nothing that it merely imports.
+
+    Where other entry points lie in it too, its helpers may be theirs: then that is the module alone, with those
+    below it, and never what the others point to.
+
+    Args:
+        module: The entry point's module.
+        others: The modules of other entry points that are in use.
+    """
+    parts = module.split(".")
+    above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
+    own = (name for name in above if getattr(sys.modules.get(name), "__file__", None))  # others share a namespace
+    root = next(own, module)
+    if any(_is_in(other, root) for other in others):
+        root = module
+    forget_modules(root, keep={name for name in sys.modules if any(_is_in(name, other) for other in others)})
+    importlib.invalidate_caches()
+
+
+def _is_in(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
 
 
 def _import_location(plugin: Plugin) -> ModuleType:

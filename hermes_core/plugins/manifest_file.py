@@ -80,6 +80,8 @@ def read_manifest(file: str) -> Mapping[str, Any]:
         return read_yaml(Path(file))
     except FileNotFoundError as error:
         raise ConfigError(f"cannot read {file}: it is gone", path=file, hint="list again") from error
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}", path=file, hint="make it readable") from error
 
 
 def parse_manifest(
@@ -216,7 +218,8 @@ class _Fields:
         except (TypeError, ValueError) as error:
             message = f"{self._path}: profile cannot be used: {error}"
             raise ConfigError(message, path=self._path, key="profile", hint="correct the manifest") from error
-        return tuple({"name": name, **self._checked(block)} for block in plain)
+        checked = [self._checked(block) for block in plain]
+        return tuple({**block, "name": block.get("name", "").strip() or name} for block in checked)
 
     def _checked(self, block: dict[str, Any]) -> dict[str, Any]:
         """A ``profile:`` block without the fields that say nothing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property
@@ -20,6 +19,7 @@ from hermes_core.plugins.contract import check_contract
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import trace, warn_once
 from hermes_core.plugins.entries import setting_problems
+from hermes_core.plugins.lending import LendingLock
 from hermes_core.plugins.listener import Listener
 from hermes_core.plugins.loader import forget_modules, import_target, leaving_nothing_on_failure
 from hermes_core.plugins.manifest import PROFILES
@@ -55,10 +55,10 @@ class PluginRegistry:
         self.index = index
         self.generation = 0
         self._services = services
-        self.lock = threading.RLock()
+        self.lock = LendingLock()
         _registries.add(self)
         self._contexts: dict[Plugin, PluginContext] = {}
-        self._loading: set[Plugin] = set()
+        self._in_transit: set[Plugin] = set()
         self._watch = LoadWatch(SLOW_SECONDS, self._still_loading)
         self._calls: dict[str, list[Implementation]] = {}
         self._listeners: dict[str, list[Listener]] = {}
@@ -94,7 +94,7 @@ class PluginRegistry:
 
     def offered_more(self, context: PluginContext) -> None:
         """A plugin has registered something; one that is loaded already has it seen at once."""
-        with self.lock:
+        with running(context), self.lock:
             plugin = context.manifest
             if plugin.state == "loaded" and self._contexts.get(plugin) is context:
                 self._expose(plugin, context)
@@ -122,14 +122,14 @@ class PluginRegistry:
         with self.lock:
             if plugin.state == "loaded":
                 return True
-            if not plugin.is_untried or plugin in self._loading or (plugin.manifest.profiles and plugin.is_data):
+            if not plugin.is_untried or plugin in self._in_transit or (plugin.manifest.profiles and plugin.is_data):
                 return False
             shadow = self._shadowed_by(plugin)
             if shadow is not None:
                 plugin.state, plugin.reason = "off", f"shadowed by {shadow.tier} plugin {shadow.source}"
                 plugin.remedy = f"take away {shadow.source}"
                 return False
-            self._loading.add(plugin)
+            self._in_transit.add(plugin)
             self._load_required(plugin)
             started = time.monotonic()
             try:
@@ -143,7 +143,7 @@ class PluginRegistry:
             else:
                 self._loaded(plugin, time.monotonic() - started)
             finally:
-                self._loading.discard(plugin)
+                self._in_transit.discard(plugin)
                 self.changed()
             return plugin.state == "loaded"
 
@@ -189,13 +189,16 @@ class PluginRegistry:
                 return self._complete[hook]
             if load:
                 self.need(hook)
-            found = []
-            for impl in self.implementations(hook):
-                offered = self._offered.setdefault(impl.plugin, {})
-                if impl.function not in offered:
-                    offered[impl.function] = self._call(impl, hook)
-                if offered[impl.function] is not None:
-                    found.append((impl, offered[impl.function]))
+            seen = None
+            while seen != self.generation:  # a hook may register something, which then counts too
+                seen, found = self.generation, []
+                for impl in self.implementations(hook):
+                    offered = self._offered.setdefault(impl.plugin, {})
+                    if impl.function not in offered:
+                        offered[impl.function] = None  # for a lookup from within the call
+                        offered[impl.function] = self._call(impl, hook)
+                    if offered[impl.function] is not None:
+                        found.append((impl, offered[impl.function]))
             if load:
                 self._complete[hook] = found
             return found
@@ -203,7 +206,7 @@ class PluginRegistry:
     def _call(self, impl: Implementation, hook: str, **arguments: Any) -> Any:
         context = self.context(impl.plugin)
         try:
-            with running(context):
+            with running(context), self.lock.lent(context):
                 value = impl.call({**arguments, "ctx": context})
                 value = list(value) if isinstance(value, Iterator) else value
             trace.debug("call hook=%s plugin=%s returned=%s", hook, impl.plugin.key, type(value).__name__)
@@ -263,21 +266,26 @@ class PluginRegistry:
         Callbacks run last registered first; one that raises is reported, and the others still run.
         """
         with self.lock:
-            if plugin.state != "loaded":
+            if plugin.state != "loaded" or plugin in self._in_transit:
                 return
-            context = self._contexts.pop(plugin)
-            for callback in reversed(context.registrations.on_unload):
-                try:
-                    with running(context):
-                        callback()
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # noqa: BLE001 - plugin boundary: the others still unload
-                    self.blame(plugin, "on_unload", error)
+            self._in_transit.add(plugin)
+            context = self.context(plugin)
+            try:
+                for callback in reversed(context.registrations.on_unload):
+                    try:
+                        with running(context), self.lock.lent(context):
+                            callback()
+                    except KeyboardInterrupt:
+                        raise
+                    except BaseException as error:  # noqa: BLE001 - plugin boundary: the others still unload
+                        self.blame(plugin, "on_unload", error)
+            finally:
+                self._in_transit.discard(plugin)
             for target in (*context.registrations.natives, context.registrations):
                 if self.pm.is_registered(target):
                     self.pm.unregister(target)
             self._offered.pop(plugin, None)
+            self._contexts.pop(plugin)
             forget_modules(plugin.module, keep=set())
             plugin.module, plugin.state = "", "ready"
             self.changed()
@@ -287,20 +295,11 @@ class PluginRegistry:
         for plugin in reversed(self.plugins):
             self.unload(plugin)
 
-    def replace(self, old: Plugin | None, new: Plugin | None) -> None:
-        """Put a row in the place of another; None stands for none."""
-        with self.lock:
-            if old is None and new is not None:
-                new.order = max((plugin.order for plugin in self.plugins), default=0) + 1
-                self.plugins.append(new)
-                self.plugins.sort(key=lambda plugin: plugin.rank)
-            elif old is not None:
-                at = self.plugins.index(old)
-                self.unload(old)
-                self.plugins[at : at + 1] = [new] if new is not None else []
-                if new is not None:
-                    new.order = old.order
-            self.changed()
+    @staticmethod
+    def entry_modules() -> list[str]:
+        """The modules of the entry points that are loaded, by any host of this process."""
+        rows = [row for registry in _registries.copy() for row in registry.plugins if row.state == "loaded"]
+        return [row.entry_point.module for row in rows if row.entry_point is not None]
 
     def _load(self, plugin: Plugin) -> None:
         context = self.context(plugin)
@@ -309,14 +308,15 @@ class PluginRegistry:
             for problem in setting_problems(schema, self._services.config(), plugin.key, plugin.name):
                 warn_once("config.yaml: %s", problem)
         with leaving_nothing_on_failure(plugin), running(context):
-            take_up(import_target(plugin, context), context)
+            with self.lock.lent(context):
+                take_up(import_target(plugin, context), context)
             self._commit(plugin, context)
 
     def _load_required(self, plugin: Plugin) -> None:
         """Load what it asks to have loaded before it; it goes on without what cannot be."""
         for name, versions in plugin.manifest.requires_plugins.items():
             other = self.find(name)
-            if other is None or not (other in self._loading or self.load(other)):
+            if other is None or not (other in self._in_transit or self.load(other)):
                 problem = f"is {other.state}: {other.reason}" if other is not None else "is found nowhere"
             elif not fits(other.version, versions):
                 problem = f"{versions} is {other.version}"
@@ -392,7 +392,7 @@ _registries: WeakSet[PluginRegistry] = WeakSet()
 def _renew_locks() -> None:
     """In a forked child, the thread that held a lock is not there to release it."""
     for registry in _registries:
-        registry.lock = threading.RLock()
+        registry.lock = LendingLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from hermes_core.config.redact import redact, register_secrets_in
 from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
-from hermes_core.providers.claims import Claim, Claimed, configured_claims
+from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -37,21 +38,6 @@ class ProviderRow(NamedTuple):
     auto_rank: int | None = 100
     plugin: str = ""
     tier: str = ""
-
-
-class Verdict(NamedTuple):
-    """How one claim on a name fared, for ``explain``.
-
-    ``status`` is ``wins``, ``shadowed``, ``off`` or ``failed``; ``reason`` and ``remedy`` say more.
-    """
-
-    name: str
-    status: str
-    plugin: str
-    tier: str
-    source: str
-    reason: str = ""
-    remedy: str = ""
 
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
@@ -92,6 +78,7 @@ class ProviderCatalog:
         self._profiles: dict[str, ProviderProfile | None] = {}
         self._rows: list[ProviderRow] | None = None
         self._declared: dict[Plugin, list[Claim]] = {}
+        self._lost: WeakKeyDictionary[Plugin, dict[str, tuple[str, str]]] = WeakKeyDictionary()
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
     def get(self, name: object) -> ProviderProfile | None:
@@ -164,14 +151,18 @@ class ProviderCatalog:
                 winner = claim.plugin
                 off = "" if self._is_on(key) else f"{self._entry_of[key].place}.enabled is false"
                 remedy = off and f"hermes config unset {self._entry_of[key].place}.enabled"
-                verdicts.append(_verdict(claim, "off" if off else "wins", off, remedy))
+                verdicts.append(verdict_on(claim, "off" if off else "wins", off, remedy))
             else:
-                verdicts.append(_verdict(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
+                verdicts.append(verdict_on(claim, "shadowed", f"by {winner.tier} plugin {winner.key}"))
         for plugin in reversed(self._registry.plugins):
             known = any(verdict.plugin == plugin.key and verdict.tier == plugin.tier for verdict in verdicts)
-            if not known and not plugin.is_active and _would_claim(plugin, key):
-                claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
-                verdicts.append(_verdict(claim, plugin.state, plugin.reason, plugin.remedy))
+            if known:
+                continue
+            claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
+            if key in self._lost.get(plugin, ()):
+                verdicts.append(verdict_on(claim, "failed", *self._lost[plugin][key]))
+            elif not plugin.is_active and _would_claim(plugin, key):
+                verdicts.append(verdict_on(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
 
     def _canonical(self, word: str) -> str:
@@ -193,7 +184,8 @@ class ProviderCatalog:
         self._generation = self._registry.generation
         self._profiles, self._rows = {}, None
         self._entries = entries
-        before, self._held = self._held, dict(self._collect())
+        held = dict(self._collect())  # which runs plugins' code, and with it other lookups
+        before, self._held = self._held, held
         offered = {claim.name for claims in self._held.values() for claim in claims}
         configured = configured_claims(entries, offered, self._source_of)
         self._entry_of = {claim.name: entry for claim, entry in configured}
@@ -210,19 +202,25 @@ class ProviderCatalog:
         """What each plugin claims, if anything; the same object as before while that is only told."""
         offered: dict[Plugin, list[Claim]] = {}
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
-            register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
-            claims = offered.setdefault(impl.plugin, [])
-            claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
-            claims.insert(0, claim)  # the last registered wins
+            try:
+                register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
+                claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
+                fields = self._fields(claim)
+                _ = [str(word) for key in _TUPLES for word in fields.get(key) or ()]
+            except Exception as error:  # noqa: BLE001 - plugin boundary: its members may be anything, or raise
+                self._registry.blame(impl.plugin, PROFILES, error)
+            else:
+                offered.setdefault(impl.plugin, []).insert(0, claim)  # the last registered wins
         for plugin in self._registry.plugins:
             if plugin.state == "loaded" and not plugin.manifest.profiles:
                 self._learn(plugin, offered.get(plugin, []))
             if plugin in offered:
                 yield plugin, offered[plugin]
             elif plugin.is_active:
-                told = self._told(plugin)
-                if told:
-                    yield plugin, told
+                told, lost = self._told(plugin), self._lost.get(plugin, ())
+                kept = [claim for claim in told if claim.name not in lost] if lost else told
+                if kept:
+                    yield plugin, kept
 
     def _is_on(self, name: str) -> bool:
         """Whether the configuration leaves a provider on."""
@@ -263,7 +261,10 @@ class ProviderCatalog:
     def _learn(self, plugin: Plugin, claims: list[Claim]) -> None:
         """Remember what it offers, so that its names need no import the next time."""
         fields = [(self._fields(claim) | {"name": claim.name}, claim.position[0]) for claim in claims]
-        told = _told_profiles(json.loads(json.dumps(fields, default=str)))
+        try:
+            told = _told_profiles(json.loads(json.dumps(fields, default=str)))
+        except Exception:  # noqa: BLE001 - JSON cannot hold what a profile says, so it is asked anew each time
+            return
         if plugin.identity and told != self._learned(plugin):
             self._registry.index.remember("profiles", plugin.identity, plugin.code_stamps(), told)
             self._remembered[plugin] = told
@@ -271,16 +272,28 @@ class ProviderCatalog:
     def _first_working(self, claims: Sequence[Claim]) -> ProviderProfile | None:
         """The profile of the first claim that can keep what it claims."""
         for number, claim in enumerate(claims):
+            if claim.name in self._lost.get(claim.plugin, ()):
+                continue
             try:
                 profile = self._build(claim, claims[number + 1 :])
             except Exception as error:  # noqa: BLE001 - plugin boundary: the next claim gets the name back
-                claim.plugin.state, claim.plugin.reason = "failed", redact(f"profile {claim.name!r}: {describe(error)}")
-                claim.plugin.remedy = getattr(error, "hint", "") or f"hermes plugins disable {claim.plugin.key}"
-                self._registry.changed()
+                self._lose(claim, error)
                 continue
             if profile is not None:
                 return profile
         return None
+
+    def _lose(self, claim: Claim, error: Exception) -> None:
+        """Note why a claim cannot be kept; a plugin that has no other has failed."""
+        plugin = claim.plugin
+        reason = redact(f"profile {claim.name!r}: {describe(error)}")
+        remedy = getattr(error, "hint", "") or f"hermes plugins disable {plugin.key}"
+        lost = self._lost.setdefault(plugin, {})
+        lost[claim.name] = reason, remedy
+        if all(other.name in lost for other in self._held.get(plugin, ())):
+            plugin.state = "failed"
+        plugin.reason, plugin.remedy = reason, remedy
+        self._registry.changed()
 
     def _build(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
         if claim.profile is not None:
@@ -368,11 +381,3 @@ def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
 def _would_claim(plugin: Plugin, name: str) -> bool:
     declared = {_word(data["name"]) for data in plugin.manifest.profiles}
     return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
-
-
-def _verdict(claim: Claim, status: str, reason: str = "", remedy: str = "") -> Verdict:
-    plugin = claim.plugin
-    return Verdict(
-        name=claim.name, status=status, plugin=plugin.key, tier=plugin.tier,
-        source=plugin.source, reason=reason, remedy=remedy,
-    )  # fmt: skip

@@ -37,6 +37,30 @@ class Claim(NamedTuple):
     profile: ProviderProfile | None = None
 
 
+class Verdict(NamedTuple):
+    """How one claim on a name fared, for ``explain``.
+
+    ``status`` is ``wins``, ``shadowed``, ``off`` or ``failed``; ``reason`` and ``remedy`` say more.
+    """
+
+    name: str
+    status: str
+    plugin: str
+    tier: str
+    source: str
+    reason: str = ""
+    remedy: str = ""
+
+
+def verdict_on(claim: Claim, status: str, reason: str = "", remedy: str = "") -> Verdict:
+    """How a claim fared."""
+    plugin = claim.plugin
+    return Verdict(
+        name=claim.name, status=status, plugin=plugin.key, tier=plugin.tier,
+        source=plugin.source, reason=reason, remedy=remedy,
+    )  # fmt: skip
+
+
 class Claimed(dict[str, list[Claim]]):
     """Word → the claims on it, in call order."""
 

@@ -192,3 +192,15 @@ def test_what_a_loaded_plugin_registered_is_shown(hermes, home):
     registered = hermes("plugins", "reload", "acme", "--json").json["registered"]
     assert registered == {"commands": ["wave-back"], "tts_provider": ["loud"]}
     assert "registered" not in hermes("plugins", "show", "acme", "--json").json
+
+
+@pytest.mark.parametrize("control", ["\x1b[31m", "\r", "\n", "\t", "\x9b", "\u2028", "\x00", "\x0b"])
+def test_a_cell_is_one_line_without_control_characters(home, hermes, control):
+    """What a plugin says never breaks a row, nor reaches a terminal as a command; JSON keeps it, escaped."""
+    home.plugin("acme", f"def register(ctx): raise ValueError('one' + {control!r} + 'two')", name="acme")
+    home.config({"plugins": {"enabled": ["acme"]}})
+    shown = hermes("plugins", "reload", "acme").out
+    (row,) = [row for row in hermes("plugins", "list").rows if row["key"] == "acme"]
+    assert " ".join(row["reason"].split()).startswith("ValueError: one")
+    assert all(character == "\n" or character.isprintable() for character in shown)
+    assert hermes("plugins", "list", "--json").json

@@ -1,5 +1,6 @@
 """Taking a plugin out of a running host and putting it in again."""
 
+import shutil
 import sys
 
 import pytest
@@ -107,3 +108,136 @@ def test_its_place_among_the_others_stays(home, load_host):
     before = host.run_command("x")
     host.reload("aa")
     assert (before, host.run_command("x")) == ("aa", "aa")
+
+
+COPY = "def register(ctx): ctx.register_command('tldr', handler=lambda raw: 'copy')"
+BOTH = {"plugins": {"enabled": ["commands/tldr"]}}
+
+
+@pytest.fixture
+def shadowed(home, load_host):
+    """A host whose bundled ``commands/tldr`` is shadowed by a copy in the home."""
+    home.config(BOTH)
+    home.plugin("commands/tldr", COPY, name="tldr")
+    host = load_host()
+    assert host.run_command("tldr") == "copy"
+    assert [(row.tier, row.state) for row in host.plugins if row.key == "commands/tldr"] == [
+        ("bundled", "off"),
+        ("user", "loaded"),
+    ]
+    return host
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        pytest.param(shutil.rmtree, "", id="deleted"),
+        pytest.param(lambda folder: (folder / "__init__.py").write_text("1 / 0"), "failed", id="broken"),
+        pytest.param(lambda folder: (folder / "plugin.yaml").write_text("name: ["), "failed", id="without a manifest"),
+        pytest.param(
+            lambda folder: (folder / "plugin.yaml").write_text("{name: tldr, requires_hermes: '>=999'}"),
+            "off",
+            id="for another host",
+        ),
+    ],
+)
+def test_a_copy_that_no_longer_counts_gives_its_place_back(home, shadowed, change, left):
+    """When a copy that shadowed a plugin is reloaded, and is gone, fails, or is off, the plugin below works again."""
+    change(home.path / "plugins" / "commands" / "tldr")
+    row = shadowed.reload("commands/tldr")
+    commands = {name: command.plugin for name, command in shadowed.commands.items()}
+    states = {row.tier: row.state for row in shadowed.plugins if row.key == "commands/tldr"}
+    assert (states.pop("bundled"), states.get("user", ""), commands["tldr"]) == ("loaded", left, "commands/tldr")
+    assert (row.tier, row.state) == (("user", left) if left else ("bundled", "loaded"))
+
+
+def test_a_copy_that_has_come_takes_the_place(home, load_host):
+    """A copy put into the home after a plugin was loaded takes its place when that is reloaded."""
+    host = load_host(config=BOTH)
+    assert host.commands["tldr"].plugin == "commands/tldr"
+    home.plugin("commands/tldr", COPY, name="tldr")
+    assert (host.reload("tldr").tier, host.run_command("tldr")) == ("user", "copy")
+
+
+def test_a_program_is_not_reloaded(load_host):
+    """Reloading what the program registered itself is refused, and takes nothing from it."""
+    host = load_host()
+    host.program_context().register_command("mine", handler=lambda raw: "mine")
+    with pytest.raises(PluginError, match="program offers itself"):
+        host.reload("program")
+    assert host.run_command("mine") == "mine"
+
+
+def test_two_folders_of_one_name_stay_apart(home, load_host):
+    """The first folder found keeps a name and what is allowed it; the other fails with both folders and a remedy."""
+    for folder in ("aa", "zz"):
+        home.plugin(folder, f"def register(ctx): ctx.register_command('x', lambda raw: '{folder}')", name="acme")
+    host = load_host(config=CONFIG)
+    for _ in range(2):
+        assert host.run_command("x") == "aa"
+        first, second = (row for row in host.plugins if row.key == "acme")
+        assert (first.location, first.state) == (str(home.path / "plugins" / "aa"), "loaded")
+        assert (second.location, second.state) == (str(home.path / "plugins" / "zz"), "failed")
+        assert first.location in second.reason
+        assert second.location in second.reason
+        assert "name:" in second.remedy
+        host.reload("acme")
+    shutil.rmtree(first.location)
+    assert (host.reload("acme").location, host.run_command("x")) == (second.location, "zz")
+
+
+PACKAGE = """
+from acme_pkg import helper
+import acme_library
+def register(ctx):
+    ctx.register_command(ctx.plugin_id, handler=lambda raw: helper.WORD)
+"""
+POINTS = {"one": "acme_pkg.one", "two": "acme_pkg.two"}
+
+
+def install(site, *names):
+    """Install a package with these entry points, its word ``old``, and a library that it imports."""
+    site.install("acme", {"hermes_agent.plugins": {name: POINTS[name] for name in names}}, acme_library="")
+    site.write("acme_pkg/__init__.py", "")
+    site.write("acme_pkg/helper.py", "WORD = 'old'")
+    for name in POINTS:
+        site.write(f"acme_pkg/{name}.py", PACKAGE)
+
+
+def test_an_installed_package_is_imported_anew(home, site, load_host):
+    """Reloading a plugin of an installed package runs its new code, helpers included; what it imports is left alone."""
+    install(site, "one")
+    host = load_host(config={"plugins": {"enabled": ["one"]}})
+    before = host.run_command("one")
+    library = sys.modules["acme_library"]
+    site.write("acme_pkg/helper.py", "WORD = 'newer'")
+    assert (before, host.reload("one").state, host.run_command("one")) == ("old", "loaded", "newer")
+    assert sys.modules["acme_library"] is library
+
+
+def test_what_another_plugin_uses_of_a_package_stays(home, site, load_host):
+    """Where two plugins lie in one package, reloading one imports its own module anew, and no other."""
+    install(site, "one", "two")
+    host = load_host(config={"plugins": {"enabled": ["one", "two"]}})
+    assert (host.run_command("one"), host.run_command("two")) == ("old", "old")
+    before = {name: module for name, module in sys.modules.items() if name.startswith("acme_")}
+    site.write("acme_pkg/one.py", PACKAGE.replace("helper.WORD", "'quite new'"))
+    host.reload("one")
+    assert (host.run_command("one"), host.run_command("two")) == ("quite new", "old")
+    assert [name for name, module in before.items() if sys.modules[name] is not module] == ["acme_pkg.one"]
+
+
+def test_a_namespace_that_packages_share_stays(home, site, load_host):
+    """A plugin in a namespace package takes nothing else of that namespace with it."""
+    install(site)
+    site.install("deep", {"hermes_agent.plugins": {"deep": "space.deep.main"}})
+    site.write("space/other.py", "")
+    site.write("space/deep/__init__.py", "WORD = 'old'")
+    code = "import space.other\nfrom space import deep\n"
+    code += "def register(ctx): ctx.register_command('deep', handler=lambda raw: deep.WORD)"
+    site.write("space/deep/main.py", code)
+    host = load_host(config={"plugins": {"enabled": ["deep"]}})
+    before = host.run_command("deep"), sys.modules["space.other"]
+    site.write("space/deep/__init__.py", "WORD = 'newer'")
+    host.reload("deep")
+    assert (before, host.run_command("deep")) == (("old", sys.modules["space.other"]), "newer")

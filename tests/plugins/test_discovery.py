@@ -344,3 +344,32 @@ def test_the_index_is_written_by_a_module(tmp_path):
     (folder / "plugin.yaml").write_text("name: acme")
     subprocess.run([sys.executable, "-m", "hermes_core.plugins", str(tmp_path)], check=True, timeout=60)
     assert json.loads((tmp_path / "index.json").read_text()) == {"commands/acme": {"name": "acme"}}
+
+
+@pytest.mark.parametrize("place", ["plugins/loop", "plugins/tools/loop", "plugins/model-providers/loop"])
+def test_a_link_that_leads_to_itself_is_passed_over(home, load_host, caplog, place):
+    """An entry of a plugins folder that cannot be looked at costs a warning, and no other plugin."""
+    home.plugin("tools/fine", "", name="fine")
+    link = home.path / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(link.name)
+    for _ in range(2):
+        assert load_host().plugin("fine").key == "tools/fine"
+    assert [record.getMessage() for record in caplog.records if str(link) in record.getMessage()] == [
+        f"plugin folder skipped path={link} error={os.strerror(40)}"
+    ]
+
+
+def test_a_working_directory_that_is_gone_is_no_project(home, run_python, tmp_path):
+    """Project plugins are looked for where there is a working directory, and the host loads where there is none."""
+    done = run_python(
+        """
+        import os, sys
+        from hermes_core import Host
+        os.mkdir(sys.argv[1]), os.chdir(sys.argv[1]), os.rmdir(sys.argv[1])
+        print(Host.load().plugin("tldr").name)
+        """,
+        tmp_path / "gone",
+        env={**os.environ, "HERMES_ENABLE_PROJECT_PLUGINS": "1"},
+    )
+    assert done.stdout == "tldr\n", done.stderr

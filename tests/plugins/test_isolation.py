@@ -306,3 +306,87 @@ def test_a_forked_child_is_not_locked_out(home, run_python):
         os._exit(0)
     """)
     assert done.stdout == "0\n", done.stderr
+
+
+WAITS = """
+import asyncio, contextvars, threading
+from concurrent.futures import ThreadPoolExecutor
+from hermes_core import Command, hookimpl
+SEEN = []
+def use(ctx):
+    ctx.register_command("from-within", handler=lambda raw: "here")
+    SEEN.append("xiaomi" in ctx._host.providers.names() and bool(ctx._host.wires()) and "tldr" in ctx._host.commands)
+def wait(ctx):
+    {wait}
+"""
+WAYS = [
+    pytest.param("t = threading.Thread(target=use, args=(ctx,)); t.start(); t.join()", id="joins a thread"),
+    pytest.param("with ThreadPoolExecutor(1) as pool: pool.submit(use, ctx).result()", id="asks a pool"),
+    pytest.param("asyncio.run(asyncio.to_thread(use, ctx))", id="runs an event loop with threads"),
+    pytest.param("asyncio.run(asyncio.sleep(0, use(ctx)))", id="runs an event loop"),
+]
+PLACES = [
+    pytest.param("def register(ctx): wait(ctx)\n", id="in register"),
+    pytest.param("from hermes_core.plugins.current import plugin_context\nwait(plugin_context())\n"
+                 "def register(ctx): pass\n", id="at its import"),
+    pytest.param("@hookimpl\ndef hermes_commands(ctx):\n    wait(ctx)\n    return []\n", id="in an offer hook"),
+    pytest.param("def register(ctx): ctx.on_unload(lambda: wait(ctx))\n", id="while it is unloaded"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_plugin_may_wait_for_a_thread_that_uses_the_host(home, load_host, way, place):
+    """A plugin whose code waits for another thread's lookups and registrations gets them, and loads."""
+    home.plugin("acme", WAITS.replace("{wait}", way) + place, name="acme")
+    host = load_host(config={"plugins": {"enabled": ["acme"]}})
+
+    def go(_):
+        command = "from-within" in host.commands
+        seen = sys.modules[host.plugin("acme").module].SEEN
+        host.close()
+        return command, seen
+
+    ((command, seen),) = in_threads(1, go)
+    assert (command or "on_unload" in place, seen) == (True, [True])
+
+
+def test_plugins_that_wait_for_each_others_threads_load(home, load_host):
+    """A plugin waits for a thread whose lookup loads another, which waits for one of its own: all of them go on."""
+    code = """
+    import threading
+    from hermes_core import ProviderProfile
+    def register(ctx):
+        found = []
+        thread = threading.Thread(target=lambda: found.append([*ctx._host.commands]))
+        thread.start()
+        thread.join()
+        ctx.register_command(ctx.plugin_id, handler=lambda raw: str(bool(found)))
+    """
+    for name in ("aa", "bb", "cc"):
+        home.plugin(name, code, name=name)
+    host = load_host(config={"plugins": {"enabled": ["aa", "bb", "cc"]}})
+    answers = in_threads(4, lambda place: host.run_command(("aa", "bb", "cc", "aa")[place]))
+    assert answers == ["True"] * 4
+
+
+def test_a_thread_that_has_nothing_to_do_with_a_load_waits_for_it(home, load_host):
+    """While a plugin's code works, another thread's lookup waits, and then sees what the plugin offers."""
+    code = """
+    import time
+    def register(ctx):
+        (ctx.home / "begun").touch()
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            pass
+        ctx.register_command("slow", handler=lambda raw: "here")
+    """
+    home.plugin("slow", code, name="slow")
+    host = load_host(config={"plugins": {"enabled": ["slow"]}})
+
+    def look(place):
+        while place and not (home.path / "begun").exists():
+            pass
+        return "slow" in host.commands
+
+    assert in_threads(3, look) == [True, True, True]

@@ -345,3 +345,52 @@ def test_a_block_holds_what_json_can(home, load_host, block, reason):
     row = load_host().plugin("acme")
     refused = row.state == "failed" and "plugin.yaml" in row.reason and (reason or "") in row.reason
     assert refused is (reason is not None)
+
+
+HUGE = "0x" + "f" * 6000
+NUMBERS = [
+    pytest.param("tags: [{huge}]", id="in a list"),
+    pytest.param("manifest_version: {huge}", id="where a number belongs"),
+    pytest.param("version: {huge}", id="where text belongs"),
+    pytest.param("about: {{a: {{b: {huge}}}}}", id="deep down"),
+    pytest.param("{huge}: a", id="as a key"),
+    pytest.param("profile: {{name: x, auto_rank: {huge}}}", id="in a profile"),
+    pytest.param("config_schema: {{limit: {{default: {huge}}}}}", id="in a schema"),
+    pytest.param("version: " + "1" * 6000, id="in decimal digits"),
+]
+
+
+@pytest.mark.parametrize("line", NUMBERS)
+def test_a_number_that_python_will_not_write_is_a_failed_row(home, load_host, line):
+    """A manifest with a number of thousands of digits is a failed row that names the file."""
+    home.write("plugins/acme/plugin.yaml", "name: acme\n" + line.format(huge=HUGE))
+    host = load_host()
+    row = host.plugin("acme")
+    assert (row.state, "plugin.yaml" in row.reason, bool([*host.providers])) == ("failed", True, True)
+
+
+@pytest.mark.parametrize("line", NUMBERS)
+def test_a_number_in_the_configuration_that_python_will_not_write_is_an_error_of_it(home, capsys, line):
+    """``config.yaml`` with a number of thousands of digits is a configuration error that names the file."""
+    from hermes_core.cli.main import main
+
+    path = home.write("config.yaml", line.format(huge=HUGE))
+    for words in (["config", "check"], ["config", "show"]):
+        assert main(words) == 1
+        shown = capsys.readouterr()
+        assert str(path) in shown.out + shown.err
+    assert (main(["plugins", "list"]), main(["providers", "list"])) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "member",
+    ["auto_rank", "base_url", "models_url", "name", "aliases", "default_headers", "env_vars", "description"],
+)
+def test_a_member_of_a_profile_that_cannot_be_written_disturbs_nobody(home, load_host, member):
+    """Code that offers a profile with a huge number for a member takes no other provider away."""
+    code = "from hermes_core import ProviderProfile\ndef register(ctx):\n    profile = ProviderProfile('acme')\n"
+    wrong = "{'x-key': 10**5000}" if member == "default_headers" else "10**5000"
+    home.plugin("model-providers/acme", code + f"    profile.{member} = {wrong}\n    ctx.register_provider(profile)")
+    host = load_host()
+    assert (host.providers.get("xiaomi").name, "xiaomi" in [row.name for row in host.providers]) == ("xiaomi", True)
+    host.providers.explain("acme")

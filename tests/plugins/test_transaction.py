@@ -315,3 +315,27 @@ def test_a_broken_plugin_costs_no_command_r01_01(home, capsys):
     home.write("plugins/manifest/plugin.yaml", "name: [")
     codes = [main(words) for words in ([], ["plugins", "list"], ["providers", "show", "xiaomi"], ["run"])]
     assert (codes, "xiaomimimo" in capsys.readouterr().out) == ([0, 0, 0, 0], True)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("async def register(ctx): pass", id="async"),
+        pytest.param("async def register(): pass", id="async, without context"),
+        pytest.param("async def register(ctx): yield", id="an async generator"),
+        pytest.param("def register(ctx): yield", id="a generator"),
+        pytest.param("async def later(ctx): pass\ndef register(ctx): return later(ctx)", id="returns a coroutine"),
+    ],
+)
+def test_a_register_that_would_do_nothing_is_a_failed_row(home, load_host, code):
+    """A ``register`` that is async, or a generator, fails its plugin with a reason: calling it runs none of it."""
+    home.plugin("acme", code, name="acme")
+    host = load_host(config={"plugins": {"enabled": ["acme"]}})
+    _ = host.commands
+    row = host.plugin("acme")
+    assert (row.state, "must be a plain function" in row.reason, "def register(ctx)" in row.remedy) == (
+        "failed",
+        True,
+        True,
+    )

@@ -218,3 +218,48 @@ def test_a_declared_profile_is_a_provider_profile(home, load_host):
         profile.build_extra_body(session_id="s"),
         profile.build_api_kwargs_extras(),
     )
+
+
+BAD = [
+    pytest.param({"name": "bad", "extends": "nosuch"}, "'nosuch'", id="extends what nobody offers"),
+    pytest.param({"name": "bad", "extends": "bad"}, "'bad'", id="extends itself"),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+@pytest.mark.parametrize(
+    "asked",
+    [("one", "bad", "two"), ("bad", "one", "two"), ("one", "two", "bad")],
+    ids=["between", "first", "last"],
+)
+@pytest.mark.parametrize("code", [None, "def register(ctx): pass"], ids=["without code", "with code"])
+def test_one_bad_block_is_lost_alone(home, load_host, bad, reason, asked, code):
+    """Of a manifest with several profiles only the bad one is lost, in whatever order they are asked for."""
+    blocks = [{"name": name, "base_url": f"https://{name}.test/v1"} for name in ("one", "two")]
+    home.plugin("model-providers/many", code, profile=[blocks[0], bad, blocks[1]])
+    host = load_host()
+    for _ in range(2):
+        found = {name: bool(host.providers.get(name)) for name in asked}
+        assert (found, "bad" in host.providers.names()) == ({"one": True, "two": True, "bad": False}, False)
+    (verdict,) = host.providers.explain("bad")
+    assert (verdict.status, verdict.plugin, reason in verdict.reason) == ("failed", "model-providers/many", True)
+    row = host.plugin("model-providers/many")
+    assert (row.state != "failed", reason in row.reason) == (True, True)
+
+
+def test_a_plugin_whose_every_block_is_bad_has_failed(home, load_host):
+    """A plugin that loses all of its profiles is a failed row."""
+    home.plugin("model-providers/many", None, profile=[{"name": name, "extends": "nosuch"} for name in ("one", "two")])
+    host = load_host()
+    assert [host.providers.get(name) for name in ("one", "two")] == [None, None]
+    assert host.plugin("model-providers/many").state == "failed"
+    assert [host.providers.explain(name)[0].status for name in ("one", "two")] == ["failed", "failed"]
+
+
+@pytest.mark.parametrize("written", ["", "  ", None])
+def test_a_profile_without_a_name_bears_the_plugins(home, load_host, written):
+    """An empty ``profile.name`` says nothing: the manifest's name counts."""
+    home.plugin(
+        "model-providers/acme", None, name="acme", profile={"name": written, "base_url": "https://acme.test/v1"}
+    )
+    assert load_host().providers.get("acme").base_url == "https://acme.test/v1"

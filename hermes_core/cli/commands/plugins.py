@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
+from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_line, print_rows
 from hermes_core.cli.session import open_host
 from hermes_core.config.edit import as_yaml, edit_config
 from hermes_core.errors import HermesError
@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
     elif args.action == "show":
         print_fields(row)
     else:
-        print_text(f"{row['key']}: {row['state']}" + (f" ({row['reason']})" if row["reason"] else ""))
+        print_line(f"{row['key']}: {row['state']}" + (f" ({row['reason']})" if row["reason"] else ""))
     return int(args.action == "reload" and row["state"] == "failed")
 
 
