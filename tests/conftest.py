@@ -1,4 +1,4 @@
-"""What every test gets: a home of its own, no keys, and no way out of this machine.
+"""What every test gets: no way out of this machine; and what makes homes, hosts and packages.
 
 ``home`` writes plugins and configuration, ``site`` installs fake packages, ``load_host`` loads hosts and
 closes them, ``run_python`` and ``as_nobody`` run a script in another process.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import ipaddress
 import json
-import logging
 import os
 import shutil
 import subprocess
@@ -27,8 +26,6 @@ hypothesis.settings.register_profile("here", deadline=None, suppress_health_chec
 hypothesis.settings.load_profile("here")
 
 NO_HOST = {"", "localhost", "localhost.localdomain"}
-OF_A_USER = ("HERMES_",)
-OF_A_PROVIDER = ("_API_KEY", "_TOKEN", "_BASE_URL")
 TO_NOBODY = """
 import os, pathlib, sys, tempfile
 from hermes_core import Host
@@ -70,21 +67,6 @@ def pytest_runtest_makereport(item, call):
     report = yield
     report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
     return report
-
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch, tmp_path):
-    for name in [*os.environ]:
-        if name.startswith(OF_A_USER) or name.endswith(OF_A_PROVIDER):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "managed"))
-    logger = logging.getLogger("hermes_core")
-    before = [*logger.handlers]
-    yield
-    for handler in {*logger.handlers} - {*before}:  # what the ``hermes`` command added
-        logger.removeHandler(handler)
-        handler.close()
 
 
 class Home:

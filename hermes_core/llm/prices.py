@@ -22,6 +22,7 @@ def estimate(usage: PluginLlmUsage, model: str, base_url: str, provider: str) ->
         contradict each other.
 
     Example:
+        >>> from hermes_core import PluginLlmUsage
         >>> estimate(PluginLlmUsage(), "my-own-model", "http://localhost:8080/v1", "custom") is None
         True
     """

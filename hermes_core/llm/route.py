@@ -85,6 +85,7 @@ def profile_address(profile: ProviderProfile) -> str:
     """A profile's base URL, its host as ``get_hostname`` says.
 
     Example:
+        >>> from hermes_core import ProviderProfile
         >>> profile_address(ProviderProfile("acme", hostname="api.acme.test"))
         'https://api.acme.test/v1'
     """

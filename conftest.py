@@ -1,0 +1,26 @@
+"""What every test and every example of a docstring gets: a home of its own, and no keys."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import pytest
+
+OF_A_USER = ("HERMES_",)
+OF_A_PROVIDER = ("_API_KEY", "_TOKEN", "_BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch, tmp_path):
+    for name in [*os.environ]:
+        if name.startswith(OF_A_USER) or name.endswith(OF_A_PROVIDER):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "managed"))
+    logger = logging.getLogger("hermes_core")
+    before = [*logger.handlers]
+    yield
+    for handler in {*logger.handlers} - {*before}:  # what the ``hermes`` command added
+        logger.removeHandler(handler)
+        handler.close()
