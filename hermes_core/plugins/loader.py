@@ -87,6 +87,9 @@ def _is_in(module: str, package: str) -> bool:
 
 def _import_location(plugin: Plugin) -> ModuleType:
     """Import a directory as a package of its own, or a single file as a module."""
+    if plugin.is_data:
+        message = f"there is no {plugin.code}, and the manifest has no profile that would do without code"
+        raise PluginLoadError(message, plugin=plugin.key, source=plugin.source)
     if NAMESPACE not in sys.modules:
         namespace = ModuleType(NAMESPACE)
         namespace.__path__ = []

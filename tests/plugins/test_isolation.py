@@ -390,3 +390,12 @@ def test_a_thread_that_has_nothing_to_do_with_a_load_waits_for_it(home, load_hos
         return "slow" in host.commands
 
     assert in_threads(3, look) == [True, True, True]
+
+
+def test_a_folder_with_neither_code_nor_a_profile_says_so(home, load_host):
+    """A plugin that has nothing to load fails with a reason that names both things it may have."""
+    home.plugin("acme", kind="model-provider")
+    host = load_host()
+    host.providers.get("acme")
+    row = host.plugin("acme")
+    assert (row.state, "__init__.py" in row.reason, "no profile" in row.reason) == ("failed", True, True)
