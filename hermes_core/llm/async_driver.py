@@ -42,7 +42,7 @@ async def arun(flow: Flow[T], transport: AsyncTransport) -> T:
 async def _aperform(step: Step, transport: AsyncTransport) -> Any:
     match step:
         case Send():
-            return await transport.send(step.request, step.timeout)
+            return await transport.send(step.request, step.timeout, step.tls)
         case Block():
             return await _in_thread(step.function, step.timeout)
         case Sleep():

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.llm.transport import FOREVER, Kind, http_response, kind_of, mapped_errors, new_pool, raw_headers
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class AsyncTransport:
         self._pid = os.getpid()
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPools] = WeakKeyDictionary()
 
-    async def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
+    async def send(self, request: HttpRequest, timeout: float, tls: Tls = USUAL) -> HttpResponse:
         """Send and wait for the whole answer, at most ``timeout`` seconds.
 
         Raises:
@@ -42,7 +43,7 @@ class AsyncTransport:
         if pools is None:
             pools = self._loops[loop] = _LoopPools()
             await pools.live_until_shutdown(self._loops)
-        with mapped_errors(timeout), pools.take(kind_of(request.url)) as pool:
+        with mapped_errors(timeout), pools.take(kind_of(request.url, tls)) as pool:
             async with asyncio.timeout(min(timeout, FOREVER)):
                 answer = await pool.request("POST", request.url, headers=raw_headers(request), content=request.body)
         return http_response(answer.status, answer.headers, answer.content)

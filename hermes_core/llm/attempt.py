@@ -118,7 +118,7 @@ def _sent(
     request = _by_wire(route, "encode", lambda: wire.encode(asked), _request_problem)
     if wire.sign is not None:
         request = yield from _signed(route, wire, request, means)
-    response = yield Send(request=request, timeout=min(means.deadline.left(), seconds))
+    response = yield Send(request, min(means.deadline.left(), seconds), route.tls)
     if not 200 <= response.status < 300:
         raise status_error(response, route)
     body = read_body(response)

@@ -38,7 +38,7 @@ def run(flow: Flow[T], transport: Transport) -> T:
 def _perform(step: Step, transport: Transport) -> Any:
     match step:
         case Send():
-            return transport.send(step.request, step.timeout)
+            return transport.send(step.request, step.timeout, step.tls)
         case Block():
             return step.function()
         case Sleep():

@@ -80,7 +80,7 @@ def fetch_image(
     import httpx
 
     from hermes_core.llm.backends import PublicBackend
-    from hermes_core.llm.transport import tls_context
+    from hermes_core.llm.tls import tls_context
 
     failures = httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, httpx.InvalidURL, OSError
     backend = backend or PublicBackend()

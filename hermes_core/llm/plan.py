@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from hermes_core.auth.keys import (
     url_variables,
 )
 from hermes_core.config.kinds import API_MODE
+from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import auxiliary_task, fallback_chain
@@ -30,6 +32,7 @@ from hermes_core.errors import (
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Route, default_model, profile_address
+from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of
@@ -167,7 +170,14 @@ class Planner:
             reasoning=self._reasoning(config),
             extra_body=entry.extra_body,
             timeout=entry.request_timeout_seconds,
+            tls=self._tls(entry) if address.startswith("https:") else USUAL,
         )
+
+    def _tls(self, entry: ProviderEntry) -> Tls:
+        if not entry.ssl_verify:
+            warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
+        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
+        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.

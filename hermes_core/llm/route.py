@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from hermes_core.errors import MissingModelError
 from hermes_core.llm.request import call_hook
+from hermes_core.llm.tls import USUAL, Tls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,7 @@ class Route(NamedTuple):
         reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
         extra_body: What the operator adds to the request's body.
         timeout: The operator's limit for one attempt in seconds, or None.
+        tls: Whose certificates are trusted.
     """
 
     profile: ProviderProfile
@@ -51,6 +53,7 @@ class Route(NamedTuple):
     reasoning: Mapping[str, Any] | None = None
     extra_body: Mapping[str, Any] = MappingProxyType({})
     timeout: float | None = None
+    tls: Tls = USUAL
 
     @property
     def identity(self) -> tuple[str, str, str]:

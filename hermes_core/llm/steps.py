@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from hermes_core.errors import HermesError, ProviderTimeoutError
+from hermes_core.llm.tls import USUAL, Tls
 
 if TYPE_CHECKING:
     from hermes_core.types.wire import HttpRequest
@@ -15,10 +16,11 @@ T = TypeVar("T")
 
 
 class Send(NamedTuple):
-    """Step: send a request; the outcome is its ``HttpResponse``. ``timeout`` is in seconds."""
+    """Step: send a request; the outcome is its ``HttpResponse``. ``timeout`` is in seconds, ``tls`` whom to trust."""
 
     request: HttpRequest
     timeout: float
+    tls: Tls = USUAL
 
 
 class Block(NamedTuple):

@@ -8,7 +8,6 @@ does; and importing it takes a fifth of the time.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import defaultdict, deque
 from contextlib import contextmanager
@@ -17,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.redact import redact, register_address
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
+from hermes_core.llm.tls import USUAL, Tls, tls_context
 from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Iterable, Iterator
 
 
@@ -32,14 +31,11 @@ KEEPALIVE_SECONDS = 20.0
 FOREVER = 10.0**8
 """Seconds that no clock overflows at; a longer timeout means this."""
 
-_tls_lock = threading.Lock()
-_tls_context: ssl.SSLContext | None = None
-
 
 class Kind(NamedTuple):
-    """What a pool is made for: TLS or not, and through which proxy."""
+    """What a pool is made for: whom TLS trusts, None without TLS, and through which proxy."""
 
-    secure: bool
+    tls: Tls | None
     proxy: str | None
 
 
@@ -55,7 +51,7 @@ class Transport:
         self._inherited: list[object] = []
         self._closed = False
 
-    def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
+    def send(self, request: HttpRequest, timeout: float, tls: Tls = USUAL) -> HttpResponse:
         """Send and wait for the whole answer, at most ``timeout`` seconds.
 
         Raises:
@@ -66,7 +62,7 @@ class Transport:
             self._inherited.append(self._idle)
             self._pid, self._idle = os.getpid(), defaultdict(deque)
         with mapped_errors(timeout):
-            kind = kind_of(request.url)
+            kind = kind_of(request.url, tls)
             idle = self._idle[kind]
             try:
                 pool = idle.pop()
@@ -113,7 +109,7 @@ class _Pool:
 def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy: Any) -> Any:
     """A pool of one of httpcore's classes, blocking or not, for what ``kind`` says."""
     options = {
-        "ssl_context": tls_context() if kind.secure else None,
+        "ssl_context": tls_context(kind.tls) if kind.tls is not None else None,
         "max_connections": None,
         "max_keepalive_connections": KEEPALIVE,
         "keepalive_expiry": KEEPALIVE_SECONDS,
@@ -182,9 +178,9 @@ def _broken_connections() -> tuple[type[Exception], ...]:
     return httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.ConnectionNotAvailable
 
 
-def kind_of(url: str) -> Kind:
+def kind_of(url: str, tls: Tls = USUAL) -> Kind:
     """What a URL needs."""
-    return Kind(url[:6].lower() == "https:", proxy_for(url))
+    return Kind(tls if url[:6].lower() == "https:" else None, proxy_for(url))
 
 
 def proxy_for(url: str) -> str | None:
@@ -225,23 +221,3 @@ def _host_header(url: str) -> str:
     from urllib.parse import urlsplit
 
     return urlsplit(url).netloc.rpartition("@")[2]
-
-
-def tls_context() -> ssl.SSLContext:
-    """The one TLS context of the process; reading the certificates takes 20 ms.
-
-    It trusts what ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names, else certifi's certificates, as httpx does.
-    """
-    global _tls_context  # noqa: PLW0603 - one a process, made when it is first needed
-    with _tls_lock:
-        if _tls_context is None:
-            import ssl
-
-            import certifi
-
-            paths = ssl.get_default_verify_paths()
-            named = paths.cafile != paths.openssl_cafile or paths.capath != paths.openssl_capath
-            given = named and (paths.cafile or paths.capath)
-            _tls_context = ssl.create_default_context(cafile=None if given else certifi.where())
-            _tls_context.set_alpn_protocols(["http/1.1"])
-        return _tls_context

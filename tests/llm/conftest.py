@@ -57,7 +57,7 @@ def no_litter():
 def clean_environment(monkeypatch, tmp_path):
     """No key, no proxy and no home of the developer's own reaches a test."""
     for name in [*os.environ]:
-        if re.search(r"^HERMES_|_API_KEY$|_BASE_URL$|_proxy$|^SSL_CERT_", name, re.IGNORECASE):
+        if re.search(r"^HERMES_|_API_KEY$|_BASE_URL$|_proxy$|^SSL_CERT_|_CA_BUNDLE$", name, re.IGNORECASE):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "default-home"))
     monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "managed"))

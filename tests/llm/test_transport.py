@@ -574,3 +574,50 @@ def test_a_plain_transport_never_serves_tls(way, lane, tls_server):
     )
     with pytest.raises(ProviderTransportError, match="certificate"):
         way.complete(host.llm("p"), provider="acme", timeout=20)
+
+
+def over_tls(server, **keys):
+    """A configuration whose provider is served over TLS, with a key."""
+    entry = {"base_url": server.base_url, "api_key": "k-123456", "model": "m", **keys}
+    return {"model": {"provider": "cellar"}, "providers": {"cellar": entry}, "auxiliary": {"transient_retries": 0}}
+
+
+def test_a_provider_may_have_certificates_of_its_own(way, lane, tls_server, certificate):
+    """``ssl_ca_cert`` says whom to trust for one provider."""
+    host = lane.bare_host(over_tls(tls_server, ssl_ca_cert=certificate))
+    assert way.complete(host.llm("p"), timeout=20).text == "pong"
+
+
+def test_trust_in_one_provider_is_none_in_another(way, lane, tls_server, certificate):
+    """A provider that names no certificates is not served by another's, though both are asked by one host."""
+    config = over_tls(tls_server, ssl_ca_cert=certificate)
+    config["providers"]["attic"] = {"base_url": tls_server.base_url, "api_key": "k-2", "model": "m"}
+    config["plugins"] = {"entries": {"p": {"llm": {"allow_provider_override": True}}}}
+    host = lane.bare_host(config)
+    assert way.complete(host.llm("p"), timeout=20).text == "pong"
+    with pytest.raises(ProviderTransportError, match="certificate"):
+        way.complete(host.llm("p"), provider="attic", timeout=20)
+
+
+def test_checking_may_be_switched_off_and_is_warned_of(way, lane, tls_server, caplog):
+    """``ssl_verify: false`` trusts whoever answers, and the operator is told."""
+    config = over_tls(tls_server, ssl_verify=False)
+    name = f"cellar-{way.complete_name}"  # said once a process and place
+    config["model"]["provider"], config["providers"] = name, {name: config["providers"]["cellar"]}
+    assert way.complete(lane.bare_host(config).llm("p"), timeout=20).text == "pong"
+    assert f"providers.{name}.ssl_verify is false" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["HERMES_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_the_environment_may_name_certificates(way, lane, tls_server, certificate, monkeypatch, name):
+    """The variables that other programs know name the certificates too."""
+    monkeypatch.setenv(name, certificate)
+    assert way.complete(lane.bare_host(over_tls(tls_server)).llm("p"), timeout=20).text == "pong"
+
+
+def test_certificates_that_are_not_there_are_named(way, lane, tls_server):
+    """A file that holds no certificates is an error that names it and what to correct."""
+    host = lane.bare_host(over_tls(tls_server, ssl_ca_cert="/nowhere/ca.pem"))
+    with pytest.raises(ProviderTransportError, match=r"/nowhere/ca\.pem") as caught:
+        way.complete(host.llm("p"), timeout=20)
+    assert "ssl_ca_cert" in caught.value.hint
