@@ -20,7 +20,7 @@ from hermes_core.config.kinds import API_MODE
 from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
-from hermes_core.config.tasks import auxiliary_task, fallback_chain
+from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
 from hermes_core.config.truth import as_bool
 from hermes_core.errors import (
     MissingCredentialError,
@@ -68,6 +68,7 @@ class Planner:
         self._credentials = credentials
         self._environment = credentials.environment
         self._say = say
+        self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
         """The route to try first.
@@ -83,6 +84,10 @@ class Planner:
         main = self._main_provider(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
+        task = self._plugin_task(config)
+        if task.is_explicit and not (overrides.provider or agent.provider or agent.model):
+            chosen = overrides.model
+            return self._task_route(config, task, main or "auto", model=chosen, auth_profile=overrides.profile)
         requested = (overrides.provider or agent.provider).lower() or main or self._automatic(config)
         is_main = not (overrides.provider or agent.provider) or self._same(requested, main)
         section = config.section("model") if is_main else {}
@@ -103,7 +108,7 @@ class Planner:
             first: The route that failed; None when there was none.
         """
         seen, found = {first.identity} if first is not None else set(), list[Route]()
-        for row in (*auxiliary_task(config, "plugin").fallback_chain, *fallback_chain(config)):
+        for row in (*self._plugin_task(config).fallback_chain, *fallback_chain(config)):
             try:
                 route = self._route(config, row.provider.lower(), row._asdict(), model=row.model, place=row.place)
             except ProviderError as error:
@@ -122,13 +127,40 @@ class Planner:
         """
         task = auxiliary_task(config, "vision")
         if task.is_explicit:
-            requested = task.provider if task.provider not in ("", "auto") else ""
-            requested = requested or ("custom" if task.base_url else first.provider)
-            return self._route(config, requested, task._asdict(), model=task.model, place="auxiliary.vision")
+            return self._task_route(config, task, first.provider)
         model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
         if model:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
+
+    def _plugin_task(self, config: Config) -> AuxiliaryTask:
+        if self._task_of[0] is not config:
+            self._task_of = config, auxiliary_task(config, "plugin")
+        return self._task_of[1]
+
+    def _task_route(
+        self, config: Config, task: AuxiliaryTask, usual: str, *, model: str = "", auth_profile: str = ""
+    ) -> Route:
+        """The route of a side task; what it does not say is as at the provider that every call goes to.
+
+        Args:
+            config: What the operator configured.
+            task: What it says of the task.
+            usual: The provider when it names none; ``auto`` to find one.
+            model: What beats the task's model.
+            auth_profile: The one credential to use.
+        """
+        main = self._main_provider(config)
+        requested = task.provider if task.provider not in ("", "auto") else "custom" if task.base_url else usual
+        if requested == "auto":
+            requested = self._automatic(config)
+        said = {key: value for key, value in task._asdict().items() if value}
+        place = f"auxiliary.{task.name}"
+        if not task.base_url and self._same(requested, main):
+            shared = config.section("model")
+            place = place if task.api_key or task.key_env else "model"
+            said = {**{key: shared[key] for key in shared if not (task.model and key == "supports_vision")}, **said}
+        return self._route(config, requested, said, model=model or task.model, place=place, auth_profile=auth_profile)
 
     def _route(
         self,
@@ -168,7 +200,7 @@ class Planner:
             api_mode=_api_mode(profile, section, entry, address, model),
             accepts_images=_accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
-            extra_body=entry.extra_body,
+            extra_body={**entry.extra_body, **_mapping(section.get("extra_body"))},
             timeout=entry.request_timeout_seconds,
             tls=self._tls(entry) if address.startswith("https:") else USUAL,
         )
@@ -338,6 +370,10 @@ def _api_mode(
     """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
     said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
     return mandated(address) or said or usual(address, model) or profile.api_mode
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _positive(value: object) -> int | None:

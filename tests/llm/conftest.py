@@ -216,7 +216,7 @@ class FakeTransport:
         self.timeouts: list[float] = []
         self.requests: list = []
 
-    def send(self, request, timeout):
+    def send(self, request, timeout, tls=None):
         """Remember the request, and answer."""
         self.timeouts.append(timeout)
         self.requests.append(request)
@@ -229,7 +229,7 @@ class FakeTransport:
 class FakeAsyncTransport(FakeTransport):
     """The same, awaited."""
 
-    async def send(self, request, timeout):
+    async def send(self, request, timeout, tls=None):
         """Remember the request, and answer."""
         return super().send(request, timeout)
 

@@ -292,6 +292,39 @@ def test_what_the_plugin_chose_is_not_rerouted(ask, servers):
     assert servers["two"].requests == []
 
 
+def test_plugins_may_have_a_provider_of_their_own(ask, servers):
+    """``auxiliary.plugin`` says who answers plugins, and what is merged into their requests."""
+    task = {"provider": "two", "model": "small", "extra_body": {"tier": "flex"}}
+    assert ask(auxiliary={"plugin": task}).provider == "two"
+    assert [(sent.body["model"], sent.body["tier"]) for sent in servers["two"].requests] == [("small", "flex")]
+
+
+def test_plugins_may_have_a_model_of_their_own(ask, servers):
+    """A task that names a model alone asks the usual provider for it, at its address and with its key."""
+    address = {"provider": "custom", "base_url": servers["three"].base_url, "api_key": "key-custom-1", "default": "big"}
+    ask(model_config=address, auxiliary={"plugin": {"model": "small"}})
+    (sent,) = servers["three"].requests
+    assert (sent.body["model"], sent.headers["authorization"]) == ("small", "Bearer key-custom-1")
+
+
+def test_images_may_have_a_model_of_their_own(ask, servers):
+    """A vision model at the usual provider is asked there, and said to take images by being named."""
+    address = {"provider": "custom", "base_url": servers["three"].base_url, "api_key": "key-custom-1", "default": "big"}
+    ask(SEEN, model_config={**address, "supports_vision": False}, auxiliary={"vision": {"model": "eyes"}})
+    assert models(servers["three"]) == ["eyes"]
+
+
+def test_what_a_plugin_may_choose_beats_the_task(ask):
+    """A granted ``provider=`` is asked, whatever ``auxiliary.plugin`` says."""
+    assert ask(auxiliary={"plugin": {"provider": "two"}}, entry=GRANTS, provider="three").provider == "three"
+
+
+def test_a_task_that_fails_falls_back(ask, servers):
+    """What answers plugins usually is followed by the same fallbacks as any other."""
+    servers["two"].queue_response({}, status=500)
+    assert ask(auxiliary={"plugin": {"provider": "two"}}, chain=[{"provider": "three"}]).provider == "three"
+
+
 def test_an_agent_has_a_provider_of_its_own(ask, servers):
     """A granted ``agent_id`` uses what the program's resolver says of that agent."""
     agents = {"scribe": {"provider": "two", "model": "ink"}}

@@ -462,14 +462,14 @@ class Doing:
         self.sent: list = []
         self.send = self._asend if awaits else self._send
 
-    def _send(self, request, timeout):
+    def _send(self, request, timeout, tls):
         self.sent.append((request, timeout))
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         return self.outcome
 
-    async def _asend(self, request, timeout):
-        return self._send(request, timeout)
+    async def _asend(self, request, timeout, tls):
+        return self._send(request, timeout, tls)
 
 
 @pytest.fixture
