@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OF_A_USER = ("HERMES_",)
 OF_A_PROVIDER = ("_API_KEY", "_TOKEN", "_BASE_URL")

@@ -247,9 +247,7 @@ def test_a_key_is_typed_unseen(acme):
 def test_an_interrupted_login_ends_quietly(logins, home):
     """An interrupt while the login is waited for ends the command with 130, and nothing is stored."""
     logins.queue_token_response({"error": "authorization_pending"})
-    interruptible = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    code = f"{interruptible}from hermes_core.cli import main; sys.exit(main(['auth', 'login', 'fake-oauth']))"
-    command = [sys.executable, "-c", code]  # who runs in the background is born deaf to it
+    command = [sys.executable, "-m", "hermes_core.cli", "auth", "login", "fake-oauth"]
     logins.delay = 1.0
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         process.stderr.readline()
