@@ -56,6 +56,6 @@ def replace_file(path: Path, content: bytes) -> None:
             if hasattr(os, "chown") and os.geteuid() == 0:
                 os.chown(name, found.st_uid, found.st_gid)
         os.replace(name, target)
-    except BaseException:
+    except BaseException:  # an interrupt too leaves no half of a file behind
         Path(name).unlink(missing_ok=True)
         raise

@@ -97,6 +97,7 @@ class _Known(NamedTuple):
     policies: dict[str, TrustPolicy]
     has_fallback: bool = False
     retries: int = 0
+    timeout: float = DEFAULT_TIMEOUT
 
 
 class Engine(Protocol):
@@ -208,7 +209,7 @@ class LlmEngine:
         config = self._host.config()
         way = yield from self._prepared(config, plugin_id, request, overrides)
         line.provider, line.model = way.route.provider, way.route.model
-        way = way._replace(deadline=Deadline(way.call.timeout or default_timeout(config), line.started))
+        way = way._replace(deadline=Deadline(way.call.timeout or self._known_under(config).timeout, line.started))
         if way.policy.budget:
             seconds = way.deadline.left() * 0.9  # so that it ends by saying why
             admitted = yield from blocking(
@@ -294,8 +295,10 @@ class LlmEngine:
         """What is known under one reading of the configuration, and under no other."""
         known = self._known
         if known.config is not config:
-            has_fallback = bool(fallback_chain(config) or auxiliary_task(config, "plugin").fallback_chain)
-            known = self._known = _Known(config, set(), {}, has_fallback, transient_retries(config))
+            has_fallback = bool(fallback_chain(config) or self._planner.plugin_task(config).fallback_chain)
+            known = self._known = _Known(
+                config, set(), {}, has_fallback, transient_retries(config), default_timeout(config)
+            )
         return known
 
     def _canonical(self, name: str) -> str:

@@ -84,7 +84,7 @@ class Planner:
         main = self._main_provider(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
-        task = self._plugin_task(config)
+        task = self.plugin_task(config)
         if task.is_explicit and not (overrides.provider or agent.provider or agent.model):
             chosen = overrides.model
             return self._task_route(config, task, main or "auto", model=chosen, auth_profile=overrides.profile)
@@ -108,7 +108,7 @@ class Planner:
             first: The route that failed; None when there was none.
         """
         seen, found = {first.identity} if first is not None else set(), list[Route]()
-        for row in (*self._plugin_task(config).fallback_chain, *fallback_chain(config)):
+        for row in (*self.plugin_task(config).fallback_chain, *fallback_chain(config)):
             try:
                 route = self._route(config, row.provider.lower(), row._asdict(), model=row.model, place=row.place)
             except ProviderError as error:
@@ -133,7 +133,8 @@ class Planner:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
 
-    def _plugin_task(self, config: Config) -> AuxiliaryTask:
+    def plugin_task(self, config: Config) -> AuxiliaryTask:
+        """What the configuration says of plugins' calls, read once."""
         if self._task_of[0] is not config:
             self._task_of = config, auxiliary_task(config, "plugin")
         return self._task_of[1]

@@ -10,6 +10,7 @@ from hermes_core.auth import manage
 from hermes_core.auth.keys import key_variables
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
 from hermes_core.cli.session import open_host
+from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, UnknownProviderError
 from hermes_core.llm.plan import Planner
 from hermes_core.providers.profile import ProviderProfile
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from hermes_core.host import Host
 
 COLUMNS = ("provider", "id", "label", "kind", "source", "status", "until", "key")
-CONFIGURED = "[configured]"
 MAX_PIPED = 64 * 1024
 
 

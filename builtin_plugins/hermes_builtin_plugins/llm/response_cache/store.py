@@ -127,7 +127,7 @@ class Store:
             _share(connection)
             connection.execute("pragma synchronous = normal")
             connection.executescript(_SCHEMA)
-        except BaseException:
+        except BaseException:  # an interrupt too leaves no handle open
             connection.close()
             raise
         return connection
