@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 
 import pytest
@@ -11,14 +12,14 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell; children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-OF_A_USER = ("HERMES_",)
-OF_A_PROVIDER = ("_API_KEY", "_TOKEN", "_BASE_URL")
+OF_THE_DEVELOPER = re.compile(r"^HERMES_|_API_KEY$|_TOKEN$|_BASE_URL$|_proxy$|^SSL_CERT_|_CA_BUNDLE$", re.IGNORECASE)
+"""Variables that no test gets: homes, keys, proxies and certificates."""
 
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch, tmp_path):
     for name in [*os.environ]:
-        if name.startswith(OF_A_USER) or name.endswith(OF_A_PROVIDER):
+        if OF_THE_DEVELOPER.search(name):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "managed"))

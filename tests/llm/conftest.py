@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import os
 import re
 import shutil
 import socket
@@ -51,16 +50,6 @@ def no_litter():
     """What a test leaves open is found while it still has the test's name on it."""
     yield
     gc.collect()
-
-
-@pytest.fixture(autouse=True)
-def clean_environment(monkeypatch, tmp_path):
-    """No key, no proxy and no home of the developer's own reaches a test."""
-    for name in [*os.environ]:
-        if re.search(r"^HERMES_|_API_KEY$|_BASE_URL$|_proxy$|^SSL_CERT_|_CA_BUNDLE$", name, re.IGNORECASE):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "default-home"))
-    monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "managed"))
 
 
 class Server(FakeProvider):
