@@ -11,7 +11,7 @@ from hermes_core.config.settings import Config
 from hermes_core.config.tasks import auxiliary_task, fallback_chain, transient_retries
 from hermes_core.config.truth import is_number
 from hermes_core.errors import HermesError, MissingCredentialError
-from hermes_core.llm.attempt import IMAGE_SECONDS
+from hermes_core.llm.attempt import IMAGE_SECONDS, Means
 from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import completion
@@ -235,9 +235,7 @@ class LlmEngine:
                 deadline = Deadline(way.call.timeout or auxiliary_task(config, "vision").timeout, line.started)
         known = self._known_under(config)
         falls_back = known.has_fallback and (not chosen or (way.policy.fallback and not way.overrides.profile))
-        answer = yield from completion(
-            way.call,
-            [route],
+        means = Means(
             wires=way.wires,
             host=lambda provider: self._host.endpoint_host(config, provider),
             deadline=deadline,
@@ -245,6 +243,11 @@ class LlmEngine:
             variable=self._planner.variable,
             image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
             learned=self._learned,
+        )
+        answer = yield from completion(
+            way.call,
+            [route],
+            means,
             retries=known.retries,
             more=(lambda: self._planner.fallbacks(config, route)) if falls_back else None,
             model_is_chosen=bool(way.overrides.model),

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import OAuthError, ProviderError, ProviderStatusError, ProviderTimeoutError
-from hermes_core.llm.attempt import IMAGE_SECONDS, Attempt, Means, attempt
+from hermes_core.llm.attempt import attempt
 from hermes_core.llm.reaction import reaction_to, wait_before
 from hermes_core.llm.steps import Block, Sleep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from hermes_core.auth.keys import Credential
-    from hermes_core.llm.attempt import Learned
+    from hermes_core.llm.attempt import Attempt, Means
     from hermes_core.llm.reaction import Reaction
     from hermes_core.llm.route import Route
-    from hermes_core.llm.steps import Deadline, Flow
-    from hermes_core.providers.profile import EndpointHost, ProviderProfile
+    from hermes_core.llm.steps import Flow
     from hermes_core.types.call import Completion, LlmCall
-    from hermes_core.types.wire import ApiMode
 
 MOST_ATTEMPTS = 12
 """Requests that one call may make, all routes, credentials and repetitions together."""
@@ -31,14 +29,8 @@ SHARE = 2 / 3
 def completion(
     call: LlmCall,
     routes: Sequence[Route],
+    means: Means,
     *,
-    wires: Mapping[str, ApiMode],
-    host: Callable[[str], EndpointHost],
-    deadline: Deadline,
-    attempts: list[Attempt],
-    variable: Callable[[ProviderProfile, str], str] = lambda _profile, _name: "",
-    image_seconds: Callable[[], float] = lambda: IMAGE_SECONDS,
-    learned: Learned | None = None,
     retries: int = 0,
     more: Callable[[], Sequence[Route]] | None = None,
     model_is_chosen: bool = False,
@@ -48,13 +40,7 @@ def completion(
     Args:
         call: What is asked.
         routes: Where, in order of preference.
-        wires: The wire formats, by name.
-        host: What a provider's profile may ask of the host, by the provider's name.
-        deadline: The call's one clock.
-        attempts: Filled with each request made.
-        variable: A variable that a provider's wire may sign with, by its name; ``""`` when it is not set.
-        image_seconds: Tells how long fetching the images of an attempt may take.
-        learned: What providers refused in earlier calls, and what they refuse in this one.
+        means: What each attempt has at hand; its ``attempts`` and ``learned`` are filled in.
         retries: How often a request is repeated that failed by something passing.
         more: Gives the routes to ask when those are through; may block. None when there are no others.
         model_is_chosen: Whether the plugin chose the model, so that no other will do in its place.
@@ -62,7 +48,7 @@ def completion(
     Raises:
         ProviderError: No route answered; the first one's error, its ``attempts`` those of all.
     """
-    means = Means(wires, host, deadline, attempts, variable, image_seconds, {} if learned is None else learned)
+    deadline, attempts = means.deadline, means.attempts
     first: ProviderError | None = None
     waiting = list(routes)
     while waiting:

@@ -25,6 +25,7 @@ from hermes_core.errors import (
     ServerError,
 )
 from hermes_core.llm.async_driver import arun
+from hermes_core.llm.attempt import IMAGE_SECONDS, Means
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import completion
 from hermes_core.llm.route import Route
@@ -55,11 +56,15 @@ class Hand:
         self.flow = completion(
             call,
             [Route(profile=profile, provider="acme", model="m", **route)],
-            wires={wire.name: wire},
-            host=lambda provider: EndpointHost(home=None, settings={}, allow_downloads=False, say=print),
-            deadline=Deadline(10, clock=clock),
-            attempts=self._attempts,
-            variable=lambda profile, name: f"{name} for {profile.name}",
+            Means(
+                wires={wire.name: wire},
+                host=lambda provider: EndpointHost(home=None, settings={}, allow_downloads=False, say=print),
+                deadline=Deadline(10, clock=clock),
+                attempts=self._attempts,
+                variable=lambda profile, name: f"{name} for {profile.name}",
+                image_seconds=lambda: IMAGE_SECONDS,
+                learned={},
+            ),
         )
         self.step = next(self.flow)
 
