@@ -17,15 +17,15 @@ import pytest
 from hermes_core.config.logfile import LogFile
 
 WRITER = """
-    import logging, sys, pathlib
+    import logging, os, sys, pathlib
     from hermes_core.config.logfile import LogFile
     path, name, lines, size, backups = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
     file = LogFile(pathlib.Path(path), max_bytes=size, backups=backups)
     def log(text):
         file.handle(logging.LogRecord("n", logging.INFO, "f", 1, text, (), None))
     def work():
-        print("ready", flush=True)
-        sys.stdin.read()
+        os.write(1, b"ready\\n")  # a child forked amid print or sys.stdin.read would wait for their locks for ever
+        os.read(0, 1)
         for number in range(lines):
             log(f"writer={name} number={number:05} " + "x" * (number % 200) + ".")
 """
