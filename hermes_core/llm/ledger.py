@@ -33,6 +33,9 @@ BUSY_SECONDS = 10.0
 LEAVING_SECONDS = 1.0
 """The same, when the program ends."""
 
+KEPT_SECONDS = 400 * 86400
+"""How long a call is remembered: a year, and a month to look back from."""
+
 LIMITS = {
     "max_calls_per_hour": ("count(*)", 3600),
     "max_tokens_per_day": ("coalesce(sum(total_tokens), 0)", 86400),
@@ -235,6 +238,8 @@ class UsageLedger:
                 _share(connection, until)
                 connection.execute("pragma synchronous = normal")
                 connection.executescript(_SCHEMA)
+                with connection:
+                    connection.execute("delete from usage where at < ?", (time.time() - KEPT_SECONDS,))
             except BaseException:
                 connection.close()
                 raise
