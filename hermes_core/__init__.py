@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hermes_core.host import Host as Host
     from hermes_core.llm.client import PluginLlm as PluginLlm
     from hermes_core.memory.provider import MemoryProvider as MemoryProvider
+    from hermes_core.memory.provider import RecallStatus as RecallStatus
     from hermes_core.plugins.context import PluginContext as PluginContext
     from hermes_core.providers.profile import OMIT_TEMPERATURE as OMIT_TEMPERATURE
     from hermes_core.providers.profile import EndpointHost as EndpointHost
@@ -65,6 +66,7 @@ _HOME_OF = {
     "PluginLlmTrustError": "hermes_core.errors",
     "PluginLlmUsage": "hermes_core.types.llm",
     "ProviderProfile": "hermes_core.providers.profile",
+    "RecallStatus": "hermes_core.memory.provider",
     "StructuredOutputError": "hermes_core.errors",
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
@@ -94,6 +96,7 @@ __all__ = [
     "PluginLlmTrustError",
     "PluginLlmUsage",
     "ProviderProfile",
+    "RecallStatus",
     "StructuredOutputError",
     "Tool",
     "__version__",
