@@ -290,8 +290,9 @@ class CredentialPool:
     def _needs_one(self) -> bool:
         """Whether the provider wants a credential at all."""
         profile = self.profile
-        takes_logins = profile.oauth or profile.auth_type.startswith("oauth")
-        return profile.auth_type != "none" and bool(takes_logins or key_variables(profile.env_vars))
+        if profile.auth_type == "none" or profile.is_local:
+            return False
+        return bool(profile.oauth or profile.auth_type.startswith("oauth") or key_variables(profile.env_vars))
 
     def _can_refresh(self, entry: Entry) -> bool:
         return bool(entry.refresh_token and self.profile.oauth.get("token_url"))

@@ -33,9 +33,8 @@ from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Route, default_model, profile_address
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
-from hermes_core.llm.wire.select import mandated, usual
 from hermes_core.providers.profile import ProviderProfile
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
@@ -181,6 +180,9 @@ class Planner:
         """
         entry = self._entry(requested)
         profile, address = self._profile(requested, section, entry, place)
+        if profile.unavailable:
+            message = f"provider {profile.name!r} cannot be used here: {profile.unavailable}"
+            raise ProviderError(message, provider=profile.name, hint="choose another: `hermes providers list`")
         model = model or str(section.get("default") or "") or entry.model
         model = model or default_model(profile, cheap=not is_main)
         pool = self._pool(config, profile, address, section, entry, place)
@@ -198,10 +200,11 @@ class Planner:
             pinned=bool(pinned),
             headers={**_headers(section), **entry.extra_headers},
             max_tokens=self._max_tokens(section, entry, is_main=is_main),
-            api_mode=_api_mode(profile, section, entry, address, model),
+            api_mode=API_MODE.read(section.get("api_mode")) or entry.api_mode,
             accepts_images=_accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **_mapping(section.get("extra_body"))},
+            settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
             tls=self._tls(entry) if address.startswith("https:") else USUAL,
         )
@@ -352,8 +355,13 @@ class Planner:
         return limit or _positive(section.get("max_tokens")) or entry.max_output_tokens
 
     def _key_hosts(self) -> dict[str, list[str]]:
-        hosts = {row.hostname or host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog}
-        return {host: names for host, names in hosts.items() if host}
+        """The hosts of providers, and the variables that hold keys for them; several providers may share one."""
+        hosts: dict[str, list[str]] = {}
+        for row in self._catalog:
+            for host in () if row.is_local else (row.hostname or host_of(row.base_url), *row.extra_hosts):
+                if host and not is_loopback(host):
+                    hosts.setdefault(host, []).extend(key_variables(row.env_vars))
+        return hosts
 
 
 def _headers(section: Mapping[str, Any]) -> dict[str, str]:
@@ -363,14 +371,6 @@ def _headers(section: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(found, Mapping):
             merged.update({str(name): str(value) for name, value in found.items() if value is not None})
     return merged
-
-
-def _api_mode(
-    profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, address: str, model: str
-) -> str:
-    """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
-    said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
-    return mandated(address) or said or usual(address, model) or profile.api_mode
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

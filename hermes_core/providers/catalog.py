@@ -36,6 +36,10 @@ class ProviderRow(NamedTuple):
     display_name: str = ""
     description: str = ""
     auto_rank: int | None = 100
+    extra_hosts: tuple[str, ...] = ()
+    is_aggregator: bool = False
+    is_local: bool = False
+    unavailable: str = ""
     plugin: str = ""
     tier: str = ""
 
@@ -43,7 +47,7 @@ class ProviderRow(NamedTuple):
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
-_TUPLES = ("aliases", "env_vars")
+_TUPLES = ("aliases", "env_vars", "extra_hosts")
 _MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 
