@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hermes_core.llm.client import PluginLlm as PluginLlm
     from hermes_core.memory.provider import MemoryProvider as MemoryProvider
     from hermes_core.plugins.context import PluginContext as PluginContext
+    from hermes_core.providers.gemini import gemini_thinking as gemini_thinking
     from hermes_core.providers.profile import OMIT_TEMPERATURE as OMIT_TEMPERATURE
     from hermes_core.providers.profile import EndpointHost as EndpointHost
     from hermes_core.providers.profile import ProviderProfile as ProviderProfile
@@ -67,6 +68,7 @@ _HOME_OF = {
     "StructuredOutputError": "hermes_core.errors",
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
+    "gemini_thinking": "hermes_core.providers.gemini",
     "hookimpl": "hermes_hookspecs.markers",
     "redact": "hermes_core.config.redact",
 }
@@ -95,6 +97,7 @@ __all__ = [
     "StructuredOutputError",
     "Tool",
     "__version__",
+    "gemini_thinking",
     "hookimpl",
     "redact",
 ]

@@ -315,7 +315,7 @@ class Planner:
             raise UnknownProviderError(message, provider=requested, hint=hint)
         for name in url_variables(profile.env_vars):
             configured = configured or self._environment.credential(name)
-        return profile, configured or profile_address(profile)
+        return profile, configured or profile.alias_urls.get(requested, "") or profile_address(profile)
 
     def pool(self, config: Config, name: str) -> CredentialPool:
         """The credentials of a provider, as a call to it would find them.

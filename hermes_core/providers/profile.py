@@ -106,6 +106,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         supports_vision_user_messages: False when a user's image is refused; such a call is not sent.
         fallback_models: Tool-calling models, best first; the first one is the default.
         hostname: Host of its API where ``base_url`` does not say.
+        alias_urls: Alias → the address of its usual server, for a provider without a ``base_url`` that is asked
+            for by that alias.
         extra_hosts: Other hosts of its API; its keys may go there, and to those below them.
         default_headers: Sent with every request.
         fixed_temperature: None: the caller's; ``OMIT_TEMPERATURE``: never sent; a number: always sent.
@@ -151,6 +153,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     auto_rank: int | None = 100
     schema_in_prompt: bool = True
     max_tokens_field: str = "max_tokens"
+    alias_urls: dict[str, str] = field(default_factory=dict)
     extra_hosts: tuple[str, ...] = ()
     strict_messages: bool = False
     is_aggregator: bool = False
@@ -214,6 +217,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """Two mappings: fields for the extra body, and top-level fields that replace the request's own.
 
         ``extra_headers`` and ``extra_body`` among the top-level fields are headers, and fields of the extra body.
+        A field of None is left out of the request, one of the request's own too: ``{"max_tokens": None}``.
 
         Args:
             reasoning_config: ``{"enabled": bool, "effort": str}``, or None.

@@ -26,14 +26,14 @@ KEY = "k-of-the-contract-suite"
 ANSWER = '{"answer": "pong"}'
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 PNG = "data:image/png;base64,iVBORw0KGgo="
-TEXT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "ping"}]
-IMAGE = [
+TEXT: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "ping"}]
+IMAGE: list[dict[str, Any]] = [
     {
         "role": "user",
         "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": PNG}}],
     }
 ]
-TOOLS = [
+TOOLS: list[dict[str, Any]] = [
     *TEXT,
     {
         "role": "assistant",
@@ -253,7 +253,7 @@ class ProviderContract:
             self._call(server, **arguments)
             return server.requests
 
-    def _call(self, server: FakeProvider, *, wanted: object = None, **arguments: Any) -> PluginLlmCompleteResult:
+    def _call(self, server: FakeProvider, *, wanted: Mapping[str, Any] | None = None, **arguments: Any) -> PluginLlmCompleteResult:
         """Call the profile through a host of its own, at the server's address."""
         from hermes_core.host import Host
 

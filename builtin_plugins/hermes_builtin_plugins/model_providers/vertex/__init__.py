@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from hermes_core import EndpointHost, HermesError, PluginContext, ProviderProfile, hookimpl
+from hermes_core import EndpointHost, HermesError, PluginContext, ProviderProfile, gemini_thinking, hookimpl
 
 
 class VertexProfile(ProviderProfile):
