@@ -35,7 +35,7 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("name", "extends", "api_mode", "display_name", "description", "signup_url", "base_url"), _TEXT),
     **dict.fromkeys(("models_url", "auth_type", "hostname", "default_aux_model", "max_tokens_field"), _TEXT),
     **dict.fromkeys(("refusal_hint", "unavailable"), _TEXT),
-    **dict.fromkeys(("aliases", "env_vars", "fallback_models", "extra_hosts"), _NAMES),
+    **dict.fromkeys(("aliases", "env_vars", "fallback_models", "extra_hosts", "preset_for_word"), _NAMES),
     **dict.fromkeys(("supports_health_check", "supports_vision", "supports_vision_tool_messages"), _SWITCH),
     **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt", "strict_messages"), _SWITCH),
     **dict.fromkeys(("is_aggregator", "is_local"), _SWITCH),
