@@ -12,7 +12,7 @@ from hermes_core.llm.answer import completion_problem, read_body, reported_error
 from hermes_core.llm.downgrade import MOST_CHANGES, change_for, changed
 from hermes_core.llm.prices import estimate
 from hermes_core.llm.request import assemble
-from hermes_core.llm.route import endpoint
+from hermes_core.llm.route import destination
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
@@ -91,7 +91,7 @@ def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, s
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
         opened = yield from _opened(route, base_url, api_key, means)
         base_url, api_key = opened or (base_url, api_key)
-    base_url, api_mode = endpoint(route, base_url, api_key)
+    base_url, api_mode = destination(route, base_url, api_key)
     check_address(base_url, route.provider)
     wire = means.wires.get(api_mode)
     if wire is None:

@@ -66,7 +66,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_mode: str, api_key:
         "model": route.model,
         "base_url": base_url,
         "api_mode": api_mode,
-        "session_id": None,
+        "session_id": call.session_id,
         "settings": route.settings,
         "reasoning_config": reasoning,
         "supports_reasoning": reasoning is not None,

@@ -87,26 +87,32 @@ def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
     return model
 
 
-def endpoint(route: Route, base_url: str, api_key: str) -> tuple[str, str]:
+def destination(route: Route, base_url: str, api_key: str) -> tuple[str, str]:
     """Where a request goes with a key, and the wire format that is spoken there.
-
-    The format is what the address demands, the operator says, the provider says for the model, the address usually
-    speaks, or the profile says; the first.
 
     Example:
         >>> from hermes_core import ProviderProfile
         >>> from hermes_core.auth.keys import NO_CREDENTIAL
         >>> route = Route(ProviderProfile("acme"), "acme", "m", "https://api.acme.test/v1", NO_CREDENTIAL)
-        >>> endpoint(route, route.base_url, "")
+        >>> destination(route, route.base_url, "")
         ('https://api.acme.test/v1', 'chat_completions')
     """
-    profile, provider, model = route.profile, route.provider, route.model
-    api_mode = mandated(base_url) or route.api_mode
-    api_mode = api_mode or call_hook(provider, "get_api_mode", str, profile.get_api_mode, model, base_url)
-    api_mode = api_mode or usual(base_url, model) or profile.api_mode
+    profile, model = route.profile, route.model
+    api_mode = wire_format(profile, route.api_mode, base_url, model)
     context = {"model": model, "api_mode": api_mode, "api_key": api_key}
-    moved = call_hook(provider, "get_base_url", str, profile.get_base_url, base_url, **context) or base_url
+    moved = call_hook(route.provider, "get_base_url", str, profile.get_base_url, base_url, **context) or base_url
     return moved, (api_mode if moved == base_url else mandated(moved) or api_mode)
+
+
+def wire_format(profile: ProviderProfile, demanded: str, base_url: str, model: str) -> str:
+    """What the address demands, the operator, the profile for this model, what is usual there, or the profile's own."""
+    return (
+        mandated(base_url)
+        or demanded
+        or call_hook(profile.name, "get_api_mode", str, profile.get_api_mode, model, base_url)
+        or usual(base_url, model)
+        or profile.api_mode
+    )
 
 
 def profile_address(profile: ProviderProfile) -> str:

@@ -28,6 +28,10 @@ OMIT_TEMPERATURE: Final = _OmitTemperature()
 """As ``fixed_temperature``: never send a temperature to this provider."""
 
 
+def _not_set(_name: str) -> str:
+    return ""
+
+
 class EndpointHost(NamedTuple):
     """What a profile may ask of the host while it opens its own endpoint.
 
@@ -48,7 +52,7 @@ class EndpointHost(NamedTuple):
     say: Callable[[str], None]
     base_url: str = ""
     api_key: str = ""
-    variable: Callable[[str], str] = str
+    variable: Callable[[str], str] = _not_set
 
     def __repr__(self) -> str:
         return f"EndpointHost(home={str(self.home)!r})"
@@ -63,7 +67,7 @@ class _KeepsUnknownKeywords(ABCMeta):
             known = _parameters(cls.__init__)
             unknown = {} if known is None else {key: keywords.pop(key) for key in [*keywords] if key not in known}
             made = super().__call__(*args, **keywords)
-            for key in ("aliases", "env_vars", "fallback_models", "extra_hosts"):
+            for key in _TUPLES:
                 value = getattr(made, key)
                 setattr(made, key, (value,) if isinstance(value, str) else tuple(value or ()))
             if made.fixed_temperature == "omit":  # as a manifest writes it
@@ -71,6 +75,9 @@ class _KeepsUnknownKeywords(ABCMeta):
             for key, value in unknown.items():
                 setattr(made, key, value)
             return made
+
+
+_TUPLES = ("aliases", "env_vars", "fallback_models", "extra_hosts", "preset_for_word")
 
 
 @cache
@@ -106,9 +113,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         supports_vision_user_messages: False when a user's image is refused; such a call is not sent.
         fallback_models: Tool-calling models, best first; the first one is the default.
         hostname: Host of its API where ``base_url`` does not say.
-        alias_urls: Alias → the address of its usual server, for a provider without a ``base_url`` that is asked
-            for by that alias.
-        extra_hosts: Other hosts of its API; its keys may go there, and to those below them.
+        extra_hosts: More hosts that are its own; each stands for those below it too.
+        preset_for_word: Words for an endpoint of one's own, such as ``ollama``, that mean this profile's address
+            while the operator gives none.
         default_headers: Sent with every request.
         fixed_temperature: None: the caller's; ``OMIT_TEMPERATURE``: never sent; a number: always sent.
         default_max_tokens: Output limit in tokens when the caller gives none.
@@ -146,6 +153,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     supports_vision_user_messages: bool = True
     fallback_models: tuple[str, ...] = ()
     hostname: str = ""
+    extra_hosts: tuple[str, ...] = ()
+    preset_for_word: tuple[str, ...] = ()
     default_headers: dict[str, str] = field(default_factory=dict, repr=False)
     fixed_temperature: Any = None
     default_max_tokens: int | None = None
@@ -153,8 +162,6 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     auto_rank: int | None = 100
     schema_in_prompt: bool = True
     max_tokens_field: str = "max_tokens"
-    alias_urls: dict[str, str] = field(default_factory=dict)
-    extra_hosts: tuple[str, ...] = ()
     strict_messages: bool = False
     is_aggregator: bool = False
     is_local: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes_core import ProviderProfile
-from hermes_core.llm.route import endpoint
+from hermes_core.llm.route import destination
 from hermes_core.llm.wire.select import mandated, usual
 
 
@@ -90,4 +90,4 @@ def test_the_first_that_has_a_say_decides(lane, route_of, config, profile, mode)
     fields = {"base_url": "https://api.acme.test/v1", "auth_type": "none", **profile}
     host.program_context().register_provider(ProviderProfile("acme", **fields))
     route = route_of(host)
-    assert endpoint(route, route.base_url, route.credential.value) == (route.base_url, mode)
+    assert destination(route, route.base_url, route.credential.value) == (route.base_url, mode)
