@@ -185,6 +185,9 @@ class Planner:
         """
         entry = self._entry(requested)
         profile, address = self._profile(requested, section, entry, place)
+        if profile.unavailable:
+            message = f"provider {profile.name!r} cannot be used here: {profile.unavailable}"
+            raise ProviderError(message, provider=profile.name, hint="choose another: `hermes providers list`")
         model = model or str(section.get("default") or "") or entry.model
         model = model or default_model(profile, cheap=not is_main)
         pool = self._pool(config, profile, address, section, entry, place)
@@ -202,10 +205,11 @@ class Planner:
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
             max_tokens=self._max_tokens(section, entry, is_main=is_main),
-            api_mode=sections.api_mode(profile, section, entry, address, model),
+            api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
+            settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
             tls=self._tls(entry, address),
         )

@@ -3,5 +3,6 @@
 from hermes_core.llm.injected import make_plugin_llm_for_test
 from hermes_core.testing.fake_oauth import FakeOAuth
 from hermes_core.testing.fake_provider import FakeProvider, ReceivedRequest, Reply
+from hermes_core.testing.provider_contract import ProviderContract
 
-__all__ = ["FakeOAuth", "FakeProvider", "ReceivedRequest", "Reply", "make_plugin_llm_for_test"]
+__all__ = ["FakeOAuth", "FakeProvider", "ProviderContract", "ReceivedRequest", "Reply", "make_plugin_llm_for_test"]
