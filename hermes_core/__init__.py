@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # a type checker reads it as True; importing typing would
 if TYPE_CHECKING:
     from hermes_hookspecs.markers import hookimpl as hookimpl
 
+    from hermes_core.config.database import open_database as open_database
     from hermes_core.config.redact import redact as redact
     from hermes_core.errors import HermesError as HermesError
     from hermes_core.errors import MissingCredentialError as MissingCredentialError
@@ -70,6 +71,7 @@ _HOME_OF = {
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
     "hookimpl": "hermes_hookspecs.markers",
+    "open_database": "hermes_core.config.database",
     "redact": "hermes_core.config.redact",
 }
 
@@ -99,6 +101,7 @@ __all__ = [
     "Tool",
     "__version__",
     "hookimpl",
+    "open_database",
     "redact",
 ]
 
