@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextvars import copy_context
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,12 +12,13 @@ from hermes_core.config.environment import Environment
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.redact import redact
 from hermes_core.config.settings import Config, ConfigFile
-from hermes_core.errors import HermesError, PluginError, near
+from hermes_core.errors import PluginError, near
+from hermes_core.memory.of_host import HostMemory
 from hermes_core.plugins.activation import find_plugins
 from hermes_core.plugins.debug import open_logs
 from hermes_core.plugins.entries import entry_of
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
+from hermes_core.plugins.manifest import CLI, Manifest
 from hermes_core.plugins.plugin import Plugin
 from hermes_core.plugins.registry import PluginRegistry
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_core.llm.engine import LlmEngine
     from hermes_core.llm.hooks import LlmHooks
     from hermes_core.llm.transport import Transport
+    from hermes_core.plugins.command_runner import CommandRunner
     from hermes_core.plugins.context import PluginContext
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Host:
+class Host(HostMemory):
     """One home, ready for use. Make it with ``Host.load()``; close it, or use it in a ``with``.
 
     Several hosts live in one process without touching each other, or ``os.environ``.
@@ -208,10 +209,19 @@ class Host:
 
         A higher tier replaces a lower one's command; within a tier the first keeps the name.
         """
-        from hermes_core.plugins.commands import winners
-        from hermes_core.types.contributions import Command
+        return self._commands.commands
 
-        return winners(self._registry.items(COMMANDS, lambda item: isinstance(item, Command)))
+    @cached_property
+    def _commands(self) -> CommandRunner:
+        from hermes_core.plugins.command_runner import CommandRunner
+        from hermes_core.types.contributions import command_name
+
+        def explain(name: str) -> None:
+            self.explain_absence(
+                name, f"/{name}", lambda manifest: {command_name(word): "" for word in manifest.commands}
+            )
+
+        return CommandRunner(self._registry, self.config, self.context, explain)
 
     @property
     def cli_commands(self) -> dict[str, CliCommand]:
@@ -276,21 +286,11 @@ class Host:
             CommandError: Its handler raised; ``__cause__`` is what. A ``HermesError`` goes through as it is.
             CommandTimeoutError: Its async handler took too long.
         """
-        import asyncio
-        from concurrent.futures import ThreadPoolExecutor
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._run_command(name, raw_args)
-        with ThreadPoolExecutor(1, "hermes-command") as thread:
-            return thread.submit(copy_context().run, self._run_command, name, raw_args).result()
+        return self._commands.run(name, raw_args)
 
     async def arun_command(self, name: str, raw_args: str = "") -> str:
         """As ``run_command``, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self._run_command, name, raw_args)
+        return await self._commands.arun(name, raw_args)
 
     def close(self) -> None:
         """Unload the plugins and close connections; closing twice does nothing."""
@@ -342,21 +342,6 @@ class Host:
             if row.state in ("off", "failed") and name in offers(row.manifest):
                 message = f"{shown} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
                 raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
-
-    def _run_command(self, name: str, raw_args: str) -> str:
-        from hermes_core.plugins.commands import run, time_limit
-        from hermes_core.types.contributions import command_name
-
-        config = self.config()  # also so that no secret in it reaches the screen, whatever a command says
-        commands, known_as = self.commands, command_name(name)
-        command = commands.get(known_as)
-        if command is None:
-            self.explain_absence(
-                known_as, f"/{known_as}", lambda manifest: {command_name(word): "" for word in manifest.commands}
-            )
-            message = f"no command /{known_as}{near(known_as, commands)}"
-            raise HermesError(message, hint="run `hermes run` to list the commands")
-        return run(command, raw_args, self.context(command.plugin), time_limit(config))
 
     def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
