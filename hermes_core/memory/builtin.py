@@ -34,6 +34,12 @@ class BuiltinMemory:
         config: Gives the configuration as it is now.
         ask: Shows the user a question and returns the answer; None where nobody can be asked.
 
+    Attributes:
+        store: The files; ``store.subscribe`` tells of every change.
+        approvals: The writes that wait for the user.
+        confirmations: Suspicious entries that the user wants to keep.
+        ask: As given; may be set later.
+
     Example:
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp
@@ -48,7 +54,7 @@ class BuiltinMemory:
 
     def __init__(self, home: Path, config: Callable[[], Config], ask: Ask | None = None) -> None:
         self._config = config
-        self._ask = ask
+        self.ask = ask
         names = {"memory": "memory_char_limit", "user": "user_char_limit"}
         self.store = MemoryStore(home, {key: config().value("memory", name) for key, name in names.items()})
         self.approvals = Approvals(self.store.folder)
@@ -92,7 +98,7 @@ class BuiltinMemory:
         if any(map(is_hard, threats)):
             raise MemoryWriteError(refusal(threats), reason="threat")
         _, changes = apply(self.store.entries(target), operations, self.store.limits[target])
-        ask = None if is_background else self._ask
+        ask = None if is_background else self.ask
         if not threats and (not changes or not self.needs_approval):
             return self.store.apply(target, operations, metadata)
         if ask is None:

@@ -60,8 +60,8 @@ class Written(NamedTuple):
 class MemoryStore:
     """``MEMORY.md`` and ``USER.md`` below a home's ``memories`` folder.
 
-    Several processes and threads may use it at once. Edits made by hand are kept, and told to listeners at the
-    next write or ``notice_edits``.
+    Several processes and threads may use it at once. What changes while nobody listens, by hand or by another
+    program, is told at the first write or ``notice_edits`` of one that has a listener.
 
     Args:
         home: The home.
@@ -136,8 +136,11 @@ class MemoryStore:
                 adds_only = all(change.action == "add" for change in changes)
                 added = [change.content for change in changes]
                 text = join([*filter(None, [found.text]), *added]) if adds_only else join(after)
-                self._write(target, text.replace("\n", found.newline), after)
-                self._tell_later(target, changes, metadata)
+                try:
+                    replace_file(path, text.replace("\n", found.newline).encode())
+                except OSError as error:
+                    raise _failed("write", path, error) from error
+                self._record(target, after, changes, metadata)
         self.tell()
         return Written(tuple(changes), tuple(after))
 
@@ -148,20 +151,18 @@ class MemoryStore:
                 self.path(target).unlink(missing_ok=True)
             except OSError as error:
                 raise _failed("delete", self.path(target), error) from error
-            self._remember(target, ())
-            self._tell_later(target, [Change("remove", "", entry) for entry in found.entries], metadata)
+            self._record(target, (), [Change("remove", "", entry) for entry in found.entries], metadata)
         self.tell()
         return len(found.entries)
 
     def notice_edits(self) -> None:
-        """Tell listeners what has been edited by hand, or by another program, since this was last looked at."""
-        for target in FILES:
-            if self.path(target).exists() or self._seen(target).exists():
-                try:
-                    with self._only_writer(target):
-                        pass
-                except MemoryFileError as error:
-                    log.warning("%s", error)
+        """Tell listeners what has changed since one was last told; without any, it waits."""
+        for target in FILES if self._listeners else ():
+            try:
+                with self._only_writer(target):
+                    pass
+            except MemoryFileError as error:
+                log.warning("%s", error)
         self.tell()
 
     def tell(self) -> None:
@@ -195,37 +196,28 @@ class MemoryStore:
         except ConfigError as error:
             raise MemoryFileError(str(error), path=path, hint=error.hint) from error
 
-    def _write(self, target: str, text: str, entries: Sequence[str]) -> None:
-        path = self.path(target)
-        try:
-            replace_file(path, text.encode())
-            self._remember(target, entries)
-        except OSError as error:
-            raise _failed("write", path, error) from error
+    def _record(
+        self, target: str, entries: Sequence[str], changes: Sequence[Change], metadata: Mapping[str, Any] | None
+    ) -> None:
+        """Queue what has changed, and note that it will have been told; without a listener, neither."""
+        if self._listeners:
+            replace_file(self._told(target), join(entries).encode())
+            said = {key: value for key, value in (metadata or {}).items() if value not in (None, "")}
+            self._untold.extend(MemoryWrite(change.action, target, *change[1:], said) for change in changes)
 
-    def _tell_later(self, target: str, changes: Sequence[Change], metadata: Mapping[str, Any] | None) -> None:
-        said = {key: value for key, value in (metadata or {}).items() if value not in (None, "")}
-        self._untold.extend(MemoryWrite(change.action, target, *change[1:], said) for change in changes)
-
-    def _seen(self, target: str) -> Path:
-        return self.folder / f".{FILES[target]}.seen"
+    def _told(self, target: str) -> Path:
+        """The file of the entries that listeners know of."""
+        return self.folder / f".{FILES[target]}.told"
 
     def _notice(self, target: str, entries: Sequence[str]) -> None:
-        """Queue what differs from the entries last seen; the first look at a file is no edit."""
+        """Queue what differs from the entries last told; the first look at a file is no edit."""
         try:
-            last: Sequence[str] | None = parse(self._seen(target).read_bytes()).entries
+            last: Sequence[str] | None = parse(self._told(target).read_bytes()).entries
         except (OSError, UnicodeDecodeError):
             last = None
-        if last == entries:
-            return
-        self._remember(target, entries)
-        if last is not None:
-            self._tell_later(target, _edits(last, entries), {"write_origin": "edited_outside"})
-
-    def _remember(self, target: str, entries: Sequence[str]) -> None:
-        path = self._seen(target)
-        if entries or path.exists():
-            replace_file(path, join(entries).encode())
+        if last != entries:
+            changes = [] if last is None else _edits(last, entries)
+            self._record(target, entries, changes, {"write_origin": "edited_outside"})
 
     def _check_rewritable(self, path: Path, found: Document, limit: int) -> None:
         longest = max(map(len, found.entries), default=0)

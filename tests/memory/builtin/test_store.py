@@ -221,7 +221,9 @@ def test_a_listener_that_fails_stops_nobody(store, told, caplog):
 def test_edits_by_hand_are_told(make_memory, home, before, after, edits):
     """What a person changed between two sessions is told at the next one, once."""
     path = home.path / "memories" / "MEMORY.md"
-    make_memory().store.apply("memory", [Operation("add", entry) for entry in before.split("\n§\n")])
+    first = make_memory()
+    first.store.subscribe(lambda write: None)
+    first.store.apply("memory", [Operation("add", entry) for entry in before.split("\n§\n")])
     path.write_text(after) if after else path.unlink()
     found = []
     for _ in range(2):
@@ -229,6 +231,29 @@ def test_edits_by_hand_are_told(make_memory, home, before, after, edits):
         memory.store.subscribe(lambda write: found.append((write.action, *write[2:4])))
         memory.snapshot()
     assert found == edits
+
+
+def test_what_changes_while_nobody_listens_is_told_later(make_memory):
+    """A program without listeners, such as the command line, leaves its changes to the next one that has some."""
+    found = []
+    for listens, content in ((True, "a"), (False, "b"), (True, "c")):
+        store = make_memory().store
+        if listens:
+            store.subscribe(lambda write: found.append(write.content))
+            store.notice_edits()
+        store.apply("memory", [Operation("add", content)])
+    assert found == ["a", "b", "c"]
+
+
+def test_a_file_made_by_hand_after_the_first_session_is_told(make_memory, home):
+    """Once there was a session with a listener, everything new counts as a change."""
+    found = []
+    for _ in range(2):
+        memory = make_memory()
+        memory.store.subscribe(lambda write: found.append(write.content))
+        memory.snapshot()
+        home.write("memories/USER.md", "likes tea")
+    assert found == ["likes tea"]
 
 
 def test_the_first_look_at_a_file_tells_nothing(memory, home, told):
@@ -307,6 +332,6 @@ def test_a_killed_writer_leaves_a_whole_file(home, run_python):
     assert [entry[:4] for entry in entries] == [f"{number:04}" for number in range(len(entries))]
     assert {len(entry) for entry in entries} == {205}
     leftovers = [
-        name for name in os.listdir(home.path / "memories") if name.startswith(".MEMORY.md.") and "seen" not in name
+        name for name in os.listdir(home.path / "memories") if name.startswith(".MEMORY.md.") and "told" not in name
     ]
     assert len(leftovers) <= 12
