@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import PLACEHOLDERS, register_secret
 from hermes_core.errors import MissingCredentialError
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -146,16 +146,6 @@ def for_address(base_url: str, hosts: Mapping[str, Iterable[str]], environment: 
     owned = {name for names in hosts.values() for name in names}
     derived = derived_variable(host)
     return from_environment([derived], environment) if derived and derived not in owned else None
-
-
-def is_within(host: str, known: str) -> bool:
-    """Whether ``host`` is ``known`` or a sub-domain of it.
-
-    Example:
-        >>> is_within("eu.api.acme.test", "api.acme.test"), is_within("api.acme.test.evil", "api.acme.test")
-        (True, False)
-    """
-    return bool(known) and (host == known or host.endswith(f".{known}"))
 
 
 def derived_variable(host: str) -> str:

@@ -34,6 +34,9 @@ BUSY_SECONDS = 10.0
 LEAVING_SECONDS = 1.0
 """The same, when the program ends."""
 
+KEPT_SECONDS = 400 * 86400
+"""How long a call is remembered: a year, and a month to look back from."""
+
 LIMITS = {
     "max_calls_per_hour": ("count(*)", 3600),
     "max_tokens_per_day": ("coalesce(sum(total_tokens), 0)", 86400),
@@ -229,6 +232,8 @@ class UsageLedger:
             connection = open_database(self._path, seconds=_left(until))
             try:
                 connection.executescript(_SCHEMA)
+                with connection:
+                    connection.execute("delete from usage where at < ?", (time.time() - KEPT_SECONDS,))
             except BaseException:
                 connection.close()
                 raise

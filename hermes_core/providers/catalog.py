@@ -14,6 +14,7 @@ from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ class ProviderRow(NamedTuple):
     aliases: tuple[str, ...] = ()
     base_url: str = ""
     hostname: str = ""
+    extra_hosts: tuple[str, ...] = ()
+    preset_for_word: tuple[str, ...] = ()
     api_mode: str = "chat_completions"
     auth_type: str = "api_key"
     env_vars: tuple[str, ...] = ()
@@ -39,11 +42,17 @@ class ProviderRow(NamedTuple):
     plugin: str = ""
     tier: str = ""
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that are its own; this machine is nobody's."""
+        own = (self.hostname or host_of(self.base_url), *self.extra_hosts)
+        return tuple(host for host in own if host and not is_loopback(host))
+
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
-_TUPLES = ("aliases", "env_vars")
+_TUPLES = ("aliases", "env_vars", "extra_hosts", "preset_for_word")
 _MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 

@@ -53,7 +53,7 @@ class _KeepsUnknownKeywords(ABCMeta):
             known = _parameters(cls.__init__)
             unknown = {} if known is None else {key: keywords.pop(key) for key in [*keywords] if key not in known}
             made = super().__call__(*args, **keywords)
-            for key in ("aliases", "env_vars", "fallback_models"):
+            for key in _TUPLES:
                 value = getattr(made, key)
                 setattr(made, key, (value,) if isinstance(value, str) else tuple(value or ()))
             if made.fixed_temperature == "omit":  # as a manifest writes it
@@ -61,6 +61,9 @@ class _KeepsUnknownKeywords(ABCMeta):
             for key, value in unknown.items():
                 setattr(made, key, value)
             return made
+
+
+_TUPLES = ("aliases", "env_vars", "fallback_models", "extra_hosts", "preset_for_word")
 
 
 @cache
@@ -96,6 +99,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         supports_vision_user_messages: False when a user's image is refused; such a call is not sent.
         fallback_models: Tool-calling models, best first; the first one is the default.
         hostname: Host of its API where ``base_url`` does not say.
+        extra_hosts: More hosts that are its own; each stands for those below it too.
+        preset_for_word: Words for an endpoint of one's own, such as ``ollama``, that mean this profile's address
+            while the operator gives none.
         default_headers: Sent with every request.
         fixed_temperature: None: the caller's; ``OMIT_TEMPERATURE``: never sent; a number: always sent.
         default_max_tokens: Output limit in tokens when the caller gives none.
@@ -128,6 +134,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     supports_vision_user_messages: bool = True
     fallback_models: tuple[str, ...] = ()
     hostname: str = ""
+    extra_hosts: tuple[str, ...] = ()
+    preset_for_word: tuple[str, ...] = ()
     default_headers: dict[str, str] = field(default_factory=dict, repr=False)
     fixed_temperature: Any = None
     default_max_tokens: int | None = None
