@@ -130,9 +130,8 @@ class Trial:
             except BaseException as error:  # noqa: BLE001 - the one who waits is told
                 box["error"] = error
             done.set()
-            if (
-                method == "initialize"
-            ):  # else its number would be another thread's, and SQLite could not tell them apart
+            if method == "initialize":
+                # a later thread would get the number of this one, and SQLite could not tell them apart
                 self.over.wait()
 
         token = set_hermes_home_override(self.home)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-KEYWORDS = {
+KEYWORDS: dict[str, Any] = {
     "platform": "cli",
     "agent_context": "primary",
     "agent_identity": "default",
