@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core import HermesError, open_database
 
-from .ranking import Place
 from .schema import SCOPE_BITS, migrate, transaction
 from .text import to_index
 
@@ -119,18 +118,6 @@ class Store:
         query = "select rowid, -rank from word where word match ? and rowid between ? and ? order by rank limit ?"
         with self.reading() as connection:
             return connection.execute(query, (match, *ids_of(scope), limit)).fetchall()
-
-    def around(self, ids: Sequence[int], reach: int) -> list[Place]:
-        """Where these stand, and what stands up to ``reach`` before or after them."""
-        marks = ", ".join("?" * len(ids))
-        query = f"""
-            select distinct near.id, near.session, near.position, near.speaker from memory join memory as near
-            on near.session = memory.session and near.position between memory.position - ? and memory.position + ?
-            where memory.id in ({marks})
-            union all select id, null, null, speaker from memory where id in ({marks}) and session is null
-            """  # noqa: S608 - only marks
-        with self.reading() as connection:
-            return [Place(*row) for row in connection.execute(query, (reach, reach, *ids, *ids))]
 
     def get(self, ids: Sequence[int]) -> dict[int, Memory]:
         """These memories, by id; those that are gone are left out."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BATCH = 512
+_SMALL = 10_000
+_GROWN = 1.2
+"""A store of at most so many memories is weighed anew when it has grown by this."""
 _CHUNK = 65_536
 """Rows of one array; what grows is copied within it only."""
 _COARSE = 64
@@ -39,7 +42,7 @@ class Vectors:
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._model: embedding.Embedding | None = None
-        self._counts: Any = None
+        self._counts: embedding.TokenCounts
         self._saved = 0
         self._chunks: list[_Chunk] = []
         self._last = ids_of(scope)[0] - 1
@@ -74,25 +77,20 @@ class Vectors:
         """Write the vectors of texts, in the transaction that is open; later, if the model is not there yet."""
         if self._model is None or not rows:
             return
-        import numpy as np
-
         tokens = self._model.encode([text for _, text in rows])
-        found = self._model.means(tokens)
-        made = [(id_, vector.tobytes()) for (id_, _), vector in zip(rows, found, strict=True)]
-        connection.executemany("insert or replace into vector values (?, ?)", made)
-        np.add.at(self._counts, [token for ids in tokens for token in ids], 1)
-        total = int(self._counts.sum())
-        if total > 1.1 * self._saved:  # they need not be exact, and are not small
-            self._saved = total
-            connection.execute("insert or replace into meta values ('tokens', ?)", (self._counts.tobytes(),))
+        self._counts.add(tokens)
+        self._write(connection, rows, tokens)
+        if self._counts.total > 1.1 * self._saved:  # they need not be exact, and are not small
+            self._save_counts(connection)
 
     def _load(self) -> None:
         try:
             model = embedding.load()
             with self._store.writing() as connection:
-                self._counts = _prepare(connection, model)
-            self._saved = int(self._counts.sum())
-            self._model = model
+                self._counts = _read_counts(connection, model)
+                self._saved = self._counts.total
+                self._model = model
+                self._weigh_anew(connection)
             self._fill_in()
             with self._lock:
                 self._catch_up()
@@ -101,6 +99,20 @@ class Vectors:
             log.warning("memories are not searched by meaning error=%s", error)
         finally:
             self._ready.set()
+
+    def _weigh_anew(self, connection: sqlite3.Connection) -> None:
+        """Make the vectors of a small store anew when it has grown: how much a token weighs depends on what is kept."""
+        count = connection.execute("select count(*) from memory").fetchone()[0]
+        weighed = connection.execute("select value from meta where key = 'weighed'").fetchone()
+        if count > _SMALL or (weighed is not None and count < _GROWN * weighed[0]) or self._model is None:
+            return
+        rows = connection.execute("select id, text from memory order by id").fetchall()
+        tokens = self._model.encode([text for _, text in rows])
+        self._counts = embedding.TokenCounts(self._model.tokens)
+        self._counts.add(tokens)
+        self._write(connection, rows, tokens)
+        self._save_counts(connection)
+        connection.execute("insert or replace into meta values ('weighed', ?)", (count,))
 
     def _fill_in(self) -> None:
         """Make the vectors of what was written without."""
@@ -118,6 +130,19 @@ class Vectors:
                     return
                 self.add(connection, rows)
             first = rows[-1][0] + 1
+
+    def _save_counts(self, connection: sqlite3.Connection) -> None:
+        self._saved = self._counts.total
+        connection.execute("insert or replace into meta values ('tokens', ?)", (self._counts.to_bytes(),))
+
+    def _write(
+        self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]], tokens: Sequence[Sequence[int]]
+    ) -> None:
+        if self._model is None or not rows:
+            return
+        made = self._model.vectors(tokens, self._counts)
+        values = [(id_, vector.tobytes()) for (id_, _), vector in zip(rows, made, strict=True)]
+        connection.executemany("insert or replace into vector values (?, ?)", values)
 
     def _catch_up(self) -> None:
         """Read what this or another process has written since."""
@@ -191,16 +216,12 @@ def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[in
     return list(zip(all_ids[best].tolist(), all_scores[best].tolist(), strict=True))
 
 
-def _prepare(connection: sqlite3.Connection, model: embedding.Embedding) -> Any:
+def _read_counts(connection: sqlite3.Connection, model: embedding.Embedding) -> embedding.TokenCounts:
     """How often each token stands in the store; vectors of another model are dropped, to be made anew."""
-    import numpy as np
-
     held = dict(connection.execute("select key, value from meta where key in ('model', 'tokens')"))
     if held.get("model") != embedding.MODEL:
         connection.execute("delete from vector")
-        connection.execute("delete from meta where key = 'tokens'")
-        connection.execute("insert or replace into meta values ('model', ?)", (embedding.MODEL,))
+        connection.execute("delete from meta")
+        connection.execute("insert into meta values ('model', ?)", (embedding.MODEL,))
         held = {}
-    if "tokens" in held:
-        return np.frombuffer(held["tokens"], np.int64).copy()
-    return np.zeros(model.tokens, np.int64)
+    return embedding.TokenCounts(model.tokens, held.get("tokens"))
