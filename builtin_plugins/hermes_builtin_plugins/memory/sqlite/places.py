@@ -39,6 +39,9 @@ class Places:
         self._name_at: dict[str, int] = {}
         self._latest: dict[int, int] = {}
 
+    def __len__(self) -> int:
+        return len(self.session)
+
     def catch_up(self) -> None:
         """Read what this or another process has written since."""
         query = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from .moment import read_time, show_day
 from .places import Places
 from .ranking import rank
 from .store import Memory, Message, Store, Turn, add_turns, ids_of
-from .text import query_words, split_head, split_pieces, to_match
+from .text import query_words, split_head, split_pieces
 from .transfer import ENTRY_SEPARATOR, Importer, as_record, export, read_records
 from .vectors import Vectors
 from .writer import Writer
@@ -32,6 +33,8 @@ FILE = "memory.db"
 TOKENS = 1000
 CANDIDATES = 200
 """Hits by words, and by meaning, that are looked at."""
+LARGE = 10_000
+"""Memories from which on more hits are looked at, and both kinds at once."""
 _MOST_RANKED = 500
 _UNFINISHED_SECONDS = 0.2
 """How long a question waits for the turn before it to be written."""
@@ -261,8 +264,20 @@ class SqliteMemory(MemoryProvider):
         return self._store
 
     def _find(self, query: str, words: Sequence[str]) -> list[int]:
-        by_words = self._opened.by_words(to_match(words), self._scope, CANDIDATES) if words else []
-        by_meaning = self._vectors.nearest(query, CANDIDATES) if words else []
+        """Ids of what answers a question, the best first."""
+        if not words:
+            return []
+        self._places.catch_up()
+        size = len(self._places)
+        count = CANDIDATES if size < LARGE else 2 * CANDIDATES
+        if size < LARGE:
+            by_meaning = self._vectors.nearest(query, count)
+            by_words = self._opened.by_words(words, self._scope, size, count)
+        else:  # each spends its time where Python's lock is not held
+            with ThreadPoolExecutor(1) as other:
+                found = other.submit(self._vectors.nearest, query, count)
+                by_words = self._opened.by_words(words, self._scope, size, count)
+                by_meaning = found.result()
         self._places.catch_up()
         return rank(by_words, by_meaning, self._places, words, _MOST_RANKED)
 

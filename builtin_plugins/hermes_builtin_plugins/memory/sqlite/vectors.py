@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import embedding
+from .schema import SCOPE_BITS
 from .store import ids_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ class Vectors:
 
     def add(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
         """Write the vectors of texts, in the transaction that is open; later, if the model is not there yet."""
-        if self._model is None or not rows:
+        if not rows:
+            return
+        if self._model is None:
+            connection.execute("insert or ignore into meta values (?, ?)", (self._missing, rows[0][0]))
             return
         tokens = self._model.encode([text for _, text in rows])
         self._counts.add(tokens)
@@ -115,21 +119,25 @@ class Vectors:
         connection.execute("insert or replace into meta values ('weighed', ?)", (count,))
 
     def _fill_in(self) -> None:
-        """Make the vectors of what was written without."""
+        """Make the vectors of what was written without, by whatever process."""
         query = """select id, text from memory where id between ? and ? and not exists
             (select 1 from vector where vector.id = memory.id) order by id limit ?"""
-        with self._store.reading() as connection:
-            counts = connection.execute(
-                "select (select count(*) from memory), (select count(*) from vector)"
-            ).fetchone()
-        first, last = ids_of(self._scope)
-        while counts[0] != counts[1] and not self._closing:
+        last = ids_of(self._scope)[1]
+        while not self._closing:
             with self._store.writing() as connection:
-                rows = connection.execute(query, (first, last, _BATCH)).fetchall()
-                if not rows:
+                first = connection.execute("select value from meta where key = ?", (self._missing,)).fetchone()
+                if first is None:
                     return
+                rows = connection.execute(query, (first[0], last, _BATCH)).fetchall()
                 self.add(connection, rows)
-            first = rows[-1][0] + 1
+                connection.execute("delete from meta where key = ?", (self._missing,))
+                if rows:
+                    connection.execute("insert into meta values (?, ?)", (self._missing, rows[-1][0] + 1))
+
+    @property
+    def _missing(self) -> str:
+        """The key under which the first id stands from which on vectors may be missing."""
+        return f"missing {self._scope}"
 
     def _save_counts(self, connection: sqlite3.Connection) -> None:
         self._saved = self._counts.total
@@ -199,12 +207,11 @@ class _Chunk:
 def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[int, float]]:
     import numpy as np
 
-    ids, scores = [], []
-    many = sum(chunk.count for chunk in chunks) > _REFINED
     most = max(limit, _REFINED // max(1, len(chunks)))
+    ids, scores = [], []
     for chunk in chunks:
-        chosen = np.arange(chunk.count)
-        if many and chunk.count > most:
+        chosen: Any = slice(chunk.count)
+        if chunk.count > most:
             coarse = chunk.coarse[: chunk.count] @ vector[:_COARSE]
             chosen = np.argpartition(coarse, -most)[-most:]
         ids.append(chunk.ids[chosen])
@@ -222,6 +229,10 @@ def _read_counts(connection: sqlite3.Connection, model: embedding.Embedding) -> 
     if held.get("model") != embedding.MODEL:
         connection.execute("delete from vector")
         connection.execute("delete from meta")
+        connection.execute(
+            "insert into meta select 'missing ' || id, id << ? from scope",
+            (SCOPE_BITS,),
+        )
         connection.execute("insert into meta values ('model', ?)", (embedding.MODEL,))
         held = {}
     return embedding.TokenCounts(model.tokens, held.get("tokens"))
