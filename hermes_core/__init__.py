@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # a type checker reads it as True; importing typing would
 if TYPE_CHECKING:
     from hermes_hookspecs.markers import hookimpl as hookimpl
 
+    from hermes_core.config.database import open_database as open_database
     from hermes_core.config.redact import redact as redact
     from hermes_core.errors import HermesError as HermesError
     from hermes_core.errors import MissingCredentialError as MissingCredentialError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from hermes_core.memory.provider import MemoryProvider as MemoryProvider
     from hermes_core.memory.provider import RecallStatus as RecallStatus
     from hermes_core.plugins.context import PluginContext as PluginContext
+    from hermes_core.providers.gemini import gemini_thinking as gemini_thinking
     from hermes_core.providers.profile import OMIT_TEMPERATURE as OMIT_TEMPERATURE
     from hermes_core.providers.profile import EndpointHost as EndpointHost
     from hermes_core.providers.profile import ProviderProfile as ProviderProfile
@@ -69,7 +71,9 @@ _HOME_OF = {
     "StructuredOutputError": "hermes_core.errors",
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
+    "gemini_thinking": "hermes_core.providers.gemini",
     "hookimpl": "hermes_hookspecs.markers",
+    "open_database": "hermes_core.config.database",
     "redact": "hermes_core.config.redact",
 }
 
@@ -98,7 +102,9 @@ __all__ = [
     "StructuredOutputError",
     "Tool",
     "__version__",
+    "gemini_thinking",
     "hookimpl",
+    "open_database",
     "redact",
 ]
 
