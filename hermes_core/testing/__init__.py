@@ -5,11 +5,20 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.llm.injected import make_plugin_llm_for_test
 from hermes_core.testing.fake_oauth import FakeOAuth
 from hermes_core.testing.fake_provider import FakeProvider, ReceivedRequest, Reply
+from hermes_core.testing.provider_contract import ProviderContract
 
 if TYPE_CHECKING:
     from hermes_core.testing.memory_contract import MemoryContract
 
-__all__ = ["FakeOAuth", "FakeProvider", "MemoryContract", "ReceivedRequest", "Reply", "make_plugin_llm_for_test"]
+__all__ = [
+    "FakeOAuth",
+    "FakeProvider",
+    "MemoryContract",
+    "ProviderContract",
+    "ReceivedRequest",
+    "Reply",
+    "make_plugin_llm_for_test",
+]
 
 
 def __getattr__(name: str) -> Any:
