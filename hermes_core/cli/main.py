@@ -21,6 +21,7 @@ COMMANDS = {
     "config": "Look at the configuration, change it, check it",
     "llm": "Ask the model something",
     "memory": "See what is remembered, choose a memory provider",
+    "models": "List the models that can be chosen",
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.kinds import API_MODE
 from hermes_core.config.truth import as_bool
-from hermes_core.llm.wire.select import mandated, usual
+from hermes_core.llm.route import wire_format
 
 if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
@@ -27,9 +27,14 @@ def headers(section: Mapping[str, Any]) -> dict[str, str]:
 def api_mode(
     profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, address: str, model: str
 ) -> str:
-    """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
+    """The wire format of a route; see ``wire_format``."""
+    return wire_format(profile, demanded_mode(section, entry), address, model)
+
+
+def demanded_mode(section: Mapping[str, Any], entry: ProviderEntry) -> str:
+    """The wire format that the operator demands, or ``""``."""
     said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
-    return mandated(address) or said or usual(address, model) or profile.api_mode
+    return said
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -49,7 +49,7 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         request_id=request_id,
         provider=route.provider,
         model=route.model,
-        hint=_HINTS[kind],
+        hint=(kind is AuthenticationError and route.profile.refusal_hint) or _HINTS[kind],
         headers={name: value for name, value in response.headers.items() if _says_when(name)},
     )
     now = time.time()
