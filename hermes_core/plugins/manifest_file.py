@@ -48,6 +48,7 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 ABOUT = (
     "label", "license", "homepage", "update_url", "tags", "platforms", "capabilities", "emits", "listens",
     "api_version", "pip_dependencies", "python_dependencies", "external_dependencies", "optional_env",
+    "data_leaves",
 )  # fmt: skip
 """Fields that this host keeps for people to read, and does nothing with."""
 
