@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHIMS = {
     "agent": None,
     "agent.context_engine": "hermes_core.compat.agent_context_engine",
+    "agent.memory_manager": "hermes_core.compat.agent_memory_manager",
     "agent.memory_provider": "hermes_core.compat.agent_memory_provider",
     "agent.plugin_llm": "hermes_core.compat.agent_plugin_llm",
     "agent.secret_scope": "hermes_core.compat.agent_secret_scope",

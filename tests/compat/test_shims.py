@@ -51,6 +51,11 @@ def forget():
             """MemoryProvider RecallStatus is_trivial_prompt spawn_context_thread ctx_bound INDICATOR_GLYPH
             TRIVIAL_PROMPT_RE PRE_COMPRESS_CHECKPOINT_API_VERSION""",
         ),
+        (
+            "agent.memory_manager",
+            """MemoryManager sanitize_context build_memory_context_block StreamingContextScrubber
+            normalize_tool_schema _EXTERNAL_PREFETCH_TIMEOUT_S""",
+        ),
         ("agent.context_engine", "ContextEngine"),
         ("agent.skill_commands", "extract_user_instruction_from_skill_message"),
         ("hermes_cli.config", "load_config load_config_readonly save_config cfg_get get_env_value save_env_value"),
