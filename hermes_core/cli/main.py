@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "auth": "List keys and logins, add one, log in, take one out of use",
+    "compat": "Let other programs find the original's modules",
     "config": "Look at the configuration, change it, check it",
     "llm": "Ask the model something",
     "memory": "See what is remembered, choose a memory provider",

@@ -56,6 +56,7 @@ def forget():
             """MemoryManager sanitize_context build_memory_context_block StreamingContextScrubber
             normalize_tool_schema _EXTERNAL_PREFETCH_TIMEOUT_S""",
         ),
+        ("agent.auxiliary_client", "call_llm async_call_llm extract_content_or_reasoning"),
         ("agent.context_engine", "ContextEngine"),
         ("agent.skill_commands", "extract_user_instruction_from_skill_message"),
         ("hermes_cli.config", "load_config load_config_readonly save_config cfg_get get_env_value save_env_value"),
@@ -66,6 +67,8 @@ def forget():
         ),
         ("hermes_cli.profiles", "get_active_profile_name list_profiles"),
         ("hermes_cli.secret_prompt", "masked_secret_prompt"),
+        ("hermes_cli.memory_setup", "cmd_setup_provider"),
+        ("hermes_cli.urllib_security", "open_credentialed_url"),
         ("hermes_state", "apply_wal_with_fallback"),
         (
             "plugins.memory",
