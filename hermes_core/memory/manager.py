@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import threading
 from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakSet
 
+from hermes_core.memory.at_exit import close_at_exit
 from hermes_core.memory.compression import before_compression, checkpoint_version
 from hermes_core.memory.limits import Limits
 from hermes_core.memory.mirror import writes
@@ -23,6 +22,7 @@ from hermes_core.memory.worker import WARM_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hermes_core.memory.prefetch import Recalled
     from hermes_core.memory.provider import MemoryProvider
@@ -46,6 +46,7 @@ class MemoryManager:
     Args:
         external_prefetch_timeout: Seconds that a turn waits for what is recalled.
         limits: All limits, in place of that one.
+        home: The home that providers keep their files in; the active one when None.
 
     Raises:
         ValueError: A limit is not above 0.
@@ -68,15 +69,18 @@ class MemoryManager:
         (True, 'Anna likes tea')
     """
 
-    def __init__(self, external_prefetch_timeout: float = 8.0, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self, external_prefetch_timeout: float = 8.0, *, limits: Limits | None = None, home: Path | None = None
+    ) -> None:
         self.limits = limits or Limits(prefetch_timeout=external_prefetch_timeout)
         self.session_id = ""
-        self._roster = Roster(self.limits)
+        self._roster = Roster(self.limits, home)
         self._tool_calls = ToolCalls(self._roster.index)
         self._teller = Teller(self.limits.queue_size)
         self._recalled: list[Recalled] = []
         self._transcript: deque[Message] = deque(maxlen=REMEMBERED_MESSAGES)
         self._is_begun = self._is_ended = self._is_closed = False
+        self._at_end: list[Callable[[], object]] = []
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -88,9 +92,14 @@ class MemoryManager:
     def __repr__(self) -> str:
         return f"<MemoryManager {[member.name for member in self._roster.members]}>"
 
-    # --- who is there
-
-    def add_provider(self, provider: Any, *, read_only: bool = False, context: PluginContext | None = None) -> bool:
+    def add_provider(
+        self,
+        provider: Any,
+        *,
+        read_only: bool = False,
+        must_be_available: bool = False,
+        context: PluginContext | None = None,
+    ) -> bool:
         """Take a provider in; False, with a warning that says why, when it is refused.
 
         Beside the one named ``builtin`` there is one that stores and has tools; a second is refused.
@@ -98,9 +107,14 @@ class MemoryManager:
         Args:
             provider: Not initialised yet.
             read_only: Whether it is only asked to recall: such a one may stand beside the other.
+            must_be_available: Whether it is refused when its ``is_available`` says no.
             context: Of the plugin it comes from.
         """
-        return self._roster.add(provider, context, is_read_only=read_only)
+        return self._roster.add(provider, context, is_read_only=read_only, must_be_available=must_be_available)
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Note, and warn, that a provider is not used; ``stats`` says so too."""
+        self._roster.refuse(name, reason)
 
     @property
     def providers(self) -> list[MemoryProvider]:
@@ -110,8 +124,6 @@ class MemoryManager:
     def get_provider(self, name: str) -> MemoryProvider | None:
         """The provider of this name, or None."""
         return next((member.provider for member in self._roster.members if member.name == name), None)
-
-    # --- a session begins
 
     def initialize_all(self, session_id: str, **options: Any) -> None:
         """Have every provider get ready for a session, then read its tools.
@@ -127,9 +139,7 @@ class MemoryManager:
         self.session_id, self._is_begun, self._is_ended = session_id, True, False
         self._transcript.clear()
         self._roster.begin(session_id, options)
-        _close_at_exit(self)
-
-    # --- a turn
+        close_at_exit(self)
 
     def build_system_prompt(self) -> str:
         """What providers have for the system prompt, parted by blank lines."""
@@ -199,8 +209,6 @@ class MemoryManager:
                     member, "queue_prefetch", text, kind=WARM_UP, session_id=session_id or self.session_id
                 )
 
-    # --- tools
-
     def get_all_tool_schemas(self) -> list[dict[str, Any]]:
         """Bare schemas of every tool there is now; names are unique, and none is the host's own."""
         self._roster.read_tools()
@@ -221,8 +229,6 @@ class MemoryManager:
     def tools(self) -> list[Tool]:
         """The tools as a host's registry takes them."""
         return self._tool_calls.tools()
-
-    # --- other things to hear of
 
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: Mapping[str, Any] | None = None
@@ -269,8 +275,6 @@ class MemoryManager:
     def supports_pre_compress_checkpoint(self, version: int = PRE_COMPRESS_CHECKPOINT_API_VERSION) -> bool:
         """Whether a provider promises to keep messages before they are summarised."""
         return any(checkpoint_version(member) >= version for member in self._roster.writers())
-
-    # --- a session goes on, or ends
 
     def on_session_switch(
         self,
@@ -331,8 +335,6 @@ class MemoryManager:
 
     flush = flush_pending
 
-    # --- the end
-
     def shutdown_all(self) -> None:
         """Store what waits, end the session if nobody has, and close the providers; doing so twice does nothing.
 
@@ -358,6 +360,12 @@ class MemoryManager:
                 seconds = self.limits.session_end_timeout
                 member.ask("on_session_end", [*self._transcript], seconds=seconds)
         self._roster.close()
+        for callback in self._at_end:
+            callback()
+
+    def call_at_end(self, callback: Callable[[], object]) -> None:
+        """Have ``callback`` called once the manager is closed."""
+        self._at_end.append(callback)
 
     close = shutdown_all
 
@@ -383,17 +391,3 @@ class MemoryManager:
         if is_new:
             self._transcript.clear()
         self.session_id = session_id
-
-
-_open: WeakSet[MemoryManager] = WeakSet()
-
-
-def _close_at_exit(manager: MemoryManager) -> None:
-    if not _open:
-        atexit.register(_close_all)
-    _open.add(manager)
-
-
-def _close_all() -> None:
-    for manager in [*_open]:
-        manager.shutdown_all()

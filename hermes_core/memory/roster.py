@@ -34,15 +34,18 @@ class Roster:
         options: What members are told when a session begins; empty before.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, home: Path | None = None) -> None:
         self.members: list[Member] = []
         self.refused: dict[str, str] = {}
         self.index = ToolIndex()
         self.options: dict[str, Any] = {}
         self._limits = limits
+        self._home = home
         self._lock = threading.Lock()
 
-    def add(self, provider: Any, context: PluginContext | None, *, is_read_only: bool) -> bool:
+    def add(
+        self, provider: Any, context: PluginContext | None, *, is_read_only: bool, must_be_available: bool = False
+    ) -> bool:
         """Take a provider in; False, with a warning, when it is refused."""
         try:
             if isinstance(provider, type) or not is_memory_provider(provider):
@@ -52,6 +55,10 @@ class Roster:
             if isinstance(error, KeyboardInterrupt):
                 raise
             return self.refuse(type(provider).__name__, f"its name cannot be had: {describe(error)}")
+        refusal = _unavailable(member) if must_be_available else ""
+        if refusal:
+            member.lane.close()
+            return self.refuse(member.name, refusal)
         with self._lock:
             refusal = self._refusal(member)
             if refusal:
@@ -77,7 +84,7 @@ class Roster:
 
     def begin(self, session_id: str, options: Mapping[str, Any]) -> None:
         """Have every member get ready, all at the same time, then read its tools."""
-        self.options = _complete(options)
+        self.options = _complete(options, self._home)
         jobs = [(member, member.begin(session_id, self.options)) for member in self.members]
         until = monotonic() + self._limits.initialize_timeout
         for member, job in jobs:
@@ -124,9 +131,18 @@ def is_mirror(member: Member) -> bool:
     return member.name != BUILTIN
 
 
-def _complete(options: Mapping[str, Any]) -> dict[str, Any]:
+def _unavailable(member: Member) -> str:
+    """Why a provider cannot be used here, by what it says itself; ``""`` when it can."""
+    seconds = member.limits.hook_timeout
+    if member.ask("is_available", seconds=seconds):
+        return ""
+    reason = member.failing.get("is_available") or member.text("unavailable_reason", seconds=seconds)
+    return f"it is not available: {reason or 'it does not say why'}"
+
+
+def _complete(options: Mapping[str, Any], home_of_host: Path | None) -> dict[str, Any]:
     """What members are told when a session begins."""
-    home = Path(str(options.get("hermes_home") or get_hermes_home()))
+    home = Path(str(options.get("hermes_home") or home_of_host or get_hermes_home()))
     told = {"platform": "cli", "agent_context": "primary", "shutdown_event": threading.Event(), **options}
     told["hermes_home"] = str(home)
     if get_hermes_root(home) != home:
