@@ -26,6 +26,7 @@ SHIMS = {
     "agent.skill_commands": "hermes_core.compat.agent_skill_commands",
     "hermes_cli": None,
     "hermes_cli.config": "hermes_core.compat.hermes_cli_config",
+    "hermes_cli.memory_setup": "hermes_core.compat.hermes_cli_memory_setup",
     "hermes_cli.plugins": "hermes_core.compat.hermes_cli_plugins",
     "hermes_cli.profiles": "hermes_core.compat.hermes_cli_profiles",
     "hermes_cli.secret_prompt": "hermes_core.compat.hermes_cli_secret_prompt",

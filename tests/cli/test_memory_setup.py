@@ -401,6 +401,30 @@ def test_a_provider_with_its_own_setup_does_all_of_it_r05_10(shell, home, body, 
     assert (yaml.safe_load(config.read_text())["memory"]["provider"] if config.exists() else "") == provider
 
 
+OWN_QUESTIONS = """
+        from pathlib import Path
+        from hermes_cli.memory_setup import _CANCELLED, _curses_select, _print_cancelled_setup, _prompt, _write_env_vars
+        place = _curses_select("Mode", [("cloud", "far away"), ("local", "here"), "off"], 1, cancel_returns=_CANCELLED)
+        if place == _CANCELLED:
+            return _print_cancelled_setup()
+        project, key = _prompt("Project", default="hermes"), _prompt("Key", secret=True)
+        _write_env_vars(Path(hermes_home) / ".env", {"OWN_KEY": key, "OWN PROJECT": project, "OWN_PLACE": str(place)})
+"""
+
+
+def test_a_setup_of_its_own_may_ask_as_the_host_does(home, terminal):
+    """The original's questions are there under their names; what cannot be written is passed over with a line."""
+    home.plugin("own", POST_SETUP.replace("{body}", OWN_QUESTIONS.strip()), name="own", kind="exclusive")
+    session = terminal("memory", "setup", "own")
+    session.expect("2  local  here").expect("Mode [2]: ").answer("cloud").expect("Project [hermes]: ").answer("")
+    session.expect("Key (it is not shown): ").answer("k-secret-1").expect("not saved: 'OWN PROJECT' is no name")
+    assert session.end() == 0
+    assert files(home)[".env"] == "OWN_KEY=k-secret-1\nOWN_PLACE=0\n"
+    again = terminal("memory", "setup", "own")
+    again.expect("Mode [2]: ").press(b"\x04").expect("cancelled; nothing was saved")
+    assert again.end() == 0
+
+
 @pytest.fixture
 def needy(home):
     """A provider with requirements, as its manifest says them."""
