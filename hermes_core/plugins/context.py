@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hermes_core.llm.client import PluginLlm
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.tasks import BackgroundTasks
+    from hermes_core.tools.registry import ToolRegistry
     from hermes_core.types.contributions import Handler
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,10 @@ class HostServices(Protocol):
 
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin."""
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """What a model, or a plugin, may call."""
 
     def offered_more(self, context: PluginContext) -> None:
         """What a plugin has registered is no longer what it was."""
