@@ -5,20 +5,16 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.compat.hosts import current_host
-from hermes_core.plugins.current import plugin_context, running
-from hermes_core.tools.registry import ToolRegistry
+from hermes_core.plugins.current import plugin_context
+from hermes_core.tools.plugin_tools import plugin_tools
 from hermes_core.tools.results import as_json, error_text
-from hermes_core.types.contributions import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hermes_core.plugins.context import PluginContext
     from hermes_core.plugins.registrations import Registration
+    from hermes_core.types.contributions import Tool
 
 __all__ = ["registry", "tool_error", "tool_result"]
 
@@ -45,11 +41,10 @@ def tool_result(data: Any = None, **fields: Any) -> str:
     return as_json(_plain(fields if data is None else data))
 
 
-class CurrentTools(ToolRegistry):
-    """The tools that the current host's plugins offer."""
+class CurrentTools:
+    """The tools that the current host's plugins offer; those of its memory provider can be called too."""
 
     def __init__(self) -> None:
-        super().__init__(_offered)
         self._registered: dict[str, Registration] = {}
 
     def register(self, name: str, toolset: str = "", schema: Any = None, handler: Any = None, **options: Any) -> None:
@@ -67,37 +62,24 @@ class CurrentTools(ToolRegistry):
 
     def get_entry(self, name: str) -> Tool | None:
         """A tool by its name, or None."""
-        return self.tools().get(name)
+        return next((tool for tool in _offered() if tool.name == name), None)
 
     def get_all_tool_names(self) -> list[str]:
         """The names of all tools, sorted."""
-        return sorted(self.tools())
+        return sorted(tool.name for tool in _offered())
+
+    def dispatch(self, name: str, args: Mapping[str, Any], **context: Any) -> str:
+        """Run a tool to its end; its answer as text. What fails is an answer with an ``error``."""
+        return current_host().tools.dispatch(name, args, **context)
 
 
-def _offered() -> Iterator[Tool]:
-    """Every tool of the current host; each runs as code of its plugin."""
-    plugins = current_host()._registry  # noqa: SLF001 - this is the host's other face
-    for impl, tool in plugins.items("hermes_tools", lambda item: isinstance(item, Tool)):
-        yield replace(tool, plugin=impl.plugin.key, handler=_as(plugins.context(impl.plugin), tool))
+registry = CurrentTools()
 
 
-def _as(owner: PluginContext, tool: Tool) -> Any:
-    def run(args: Mapping[str, Any], **context: Any) -> Any:
-        with running(owner):
-            answer = tool.handler(args, **context)
-        return _resumed(owner, answer) if inspect.isawaitable(answer) else answer
-
-    return run
-
-
-async def _resumed(owner: PluginContext, awaitable: Any) -> Any:
-    with running(owner):
-        return await awaitable
+def _offered() -> list[Tool]:
+    return plugin_tools(current_host()._registry)  # noqa: SLF001 - this is the host's other face
 
 
 def _plain(value: Any) -> Any:
     """``value`` as JSON holds it; what it cannot hold is written as ``str`` writes it."""
     return json.loads(json.dumps(value, default=str))
-
-
-registry = CurrentTools()

@@ -78,10 +78,11 @@ class Chosen:
         if not self.call("is_available"):
             message = f"memory provider {self.name!r} cannot run here: {self.why_not()}"
             raise MemoryProviderError(message, hint=f"run `hermes memory setup {self.name}`")
-        home = self._host.home
-        facts = {"hermes_home": str(home), "platform": "cli", "agent_context": "primary"}
+        profile = profile_name(self._host.home)
+        named = {} if profile in ("default", "custom") else {"agent_identity": profile, "agent_workspace": "hermes"}
+        facts = {"hermes_home": str(self._host.home), "platform": "cli", "agent_context": "primary", **named}
         method = "initialize_for_inspection" if self.has("initialize_for_inspection") else "initialize"
-        self.call(method, SESSION, **facts, agent_identity=profile_name(home), agent_workspace="hermes")
+        self.call(method, SESSION, **facts)
         try:
             yield self
         finally:

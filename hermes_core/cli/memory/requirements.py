@@ -41,13 +41,13 @@ def _is_met(text: str) -> bool:
     from importlib.metadata import PackageNotFoundError, version
 
     from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.version import InvalidVersion
+    from packaging.version import InvalidVersion, Version
 
     try:
         wanted = Requirement(text)
         if wanted.marker is not None and not wanted.marker.evaluate():
             return True
-        return wanted.specifier.contains(version(wanted.name), prereleases=True)
+        return wanted.specifier.contains(Version(version(wanted.name)), prereleases=True)
     except PackageNotFoundError:
         return False
     except (InvalidRequirement, InvalidVersion):

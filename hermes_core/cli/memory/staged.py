@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from hermes_core.host import Host
+    from hermes_core.memory.changes import Change
 
 COLUMNS = ("id", "created_at", "target", "change", "threats")
 
@@ -64,7 +65,7 @@ def decide(host: Host, args: Namespace) -> int:
     return int(bool(failed))
 
 
-def _said(changes: tuple[Any, ...]) -> str:
+def _said(changes: list[Change]) -> str:
     words = {"add": "added", "replace": "replaced", "remove": "removed"}
     return ", ".join(f"{words[change.action]}: {change.content or change.previous}" for change in changes) or (
         f"allowed; it is in the prompt of the next session, or was there already ({' or '.join(FILES.values())})"
