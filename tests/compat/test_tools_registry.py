@@ -87,6 +87,25 @@ def test_an_async_tool_runs_inside_an_event_loop(talk):
     assert asyncio.run(call()) == "tea"
 
 
+def test_an_async_tool_runs_as_its_plugins_code(home, load_host):
+    """What an async tool asks through a shim is answered by the host that its plugin belongs to."""
+    home.plugin(
+        "who",
+        """
+        from hermes_cli.plugins import get_plugin_manager
+
+        async def who(args, **context):
+            return str(id(get_plugin_manager()._host))
+
+        def register(ctx):
+            ctx.register_tool("who", "talk", {"name": "who"}, who, is_async=True)
+        """,
+        name="who",
+    )
+    other = load_host(home.path, config={"plugins": {"enabled": ["who"]}}, say=print)
+    assert other.tools.dispatch("who", {}) == str(id(other))
+
+
 @pytest.mark.parametrize(("name", "args"), [("shout", {}), ("whisper", {}), ("leave", {})])
 def test_a_tool_that_fails_answers_with_an_error(talk, name, args):
     """What a tool raises, ``SystemExit`` included, is an answer with an ``error``."""
