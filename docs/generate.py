@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import inspect
 import io
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from hermes_hookspecs import SPECS
 
 from hermes_core.cli import main
+from hermes_core.compat.finders import SHIMS
 from hermes_core.config.keys import OTHER_TASK_TIMEOUT, ROOT, TASK_TIMEOUTS
 
 if TYPE_CHECKING:
@@ -118,6 +120,24 @@ def _hook(name: str, function: Callable[..., object]) -> str:
         parts.append(f"Returns `{types['return']}`:\n{_markdown(sections['Returns'])}")
     parts.append(f"```python\n{example(function)}```")
     return "\n\n".join(parts) + "\n"
+
+
+def shim_table() -> str:
+    """Every module of the original that is answered here: its path, what it is for, its names."""
+    lines = ["| module | what it is | names |", "|---|---|---|"]
+    for path, implementation in sorted(SHIMS.items()):
+        if implementation is not None:
+            module = importlib.import_module(implementation)
+            about = (
+                (module.__doc__ or "")
+                .strip()
+                .partition("\n")[0]
+                .partition(", under the original's name")[0]
+                .rstrip(".")
+            )
+            names = ", ".join(f"`{name}`" for name in sorted(module.__all__) if not name.startswith("_"))
+            lines.append(f"| `{path}` | {_markdown(about)} | {names} |")
+    return "\n".join(["", *lines, "", ""])
 
 
 def failure_table() -> str:
