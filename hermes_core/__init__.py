@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hermes_core.memory.provider import MemoryProvider as MemoryProvider
     from hermes_core.memory.provider import RecallStatus as RecallStatus
     from hermes_core.plugins.context import PluginContext as PluginContext
+    from hermes_core.providers.gemini import gemini_thinking as gemini_thinking
     from hermes_core.providers.profile import OMIT_TEMPERATURE as OMIT_TEMPERATURE
     from hermes_core.providers.profile import EndpointHost as EndpointHost
     from hermes_core.providers.profile import ProviderProfile as ProviderProfile
@@ -70,6 +71,7 @@ _HOME_OF = {
     "StructuredOutputError": "hermes_core.errors",
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
+    "gemini_thinking": "hermes_core.providers.gemini",
     "hookimpl": "hermes_hookspecs.markers",
     "open_database": "hermes_core.config.database",
     "redact": "hermes_core.config.redact",
@@ -100,6 +102,7 @@ __all__ = [
     "StructuredOutputError",
     "Tool",
     "__version__",
+    "gemini_thinking",
     "hookimpl",
     "open_database",
     "redact",
