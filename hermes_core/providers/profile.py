@@ -128,6 +128,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         is_aggregator: Whether it passes calls on to many vendors, its model ids being ``vendor/model``.
         is_local: Whether it is a server of the user's own: a key is sent where there is one, and not demanded.
         refusal_hint: Said when it refuses a credential: what is special about who may use it.
+        error_hints: Words in the answer that says why a request failed, in lower case → what helps then.
         unavailable: Why this host cannot use it; it is listed, and a call to it fails with this reason.
         oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
             ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
@@ -166,6 +167,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     is_aggregator: bool = False
     is_local: bool = False
     refusal_hint: str = ""
+    error_hints: dict[str, str] = field(default_factory=dict, repr=False)
     unavailable: str = ""
     oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 

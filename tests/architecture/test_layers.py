@@ -63,6 +63,16 @@ def test_bundled_manifests_declare_a_surface(bundled):
     assert [folder for folder in silent if not folder.startswith("memory/")] == []  # its kind says it all
 
 
+WIRE_FORMAT = ("config/kinds.py", "llm/wire/__init__.py", "llm/wire/gemini.py", "llm/wire/select.py")
+"""Where the wire format is meant that is called like a provider."""
+
+
+def blocks_of(manifest):
+    """The profiles that a manifest declares."""
+    found = manifest.get("profile") or []
+    return found if isinstance(found, list) else [found]
+
+
 def test_no_provider_is_treated_by_name(trees, bundled):
     """No string in hermes_core is a bundled provider's name: what differs is a field or a hook of its profile."""
     accepted = {
@@ -71,13 +81,19 @@ def test_no_provider_is_treated_by_name(trees, bundled):
         "config/paths.py: custom",  # what a home is called that is neither the default nor a profile's
         "config/keys.py: embedded",  # the section in which that provider finds its settings
         "config/keys.py: openrouter",  # likewise
+        "config/keys.py: bedrock",  # likewise
+        "llm/wire/sigv4.py: bedrock",  # what signatures call that service of Amazon's
+        *(f"{path}: gemini" for path in WIRE_FORMAT),
+        *(f"llm/wire/{path}: claude" for path in ("claude.py", "bedrock_converse.py")),  # in the names of models
+        "llm/wire/anthropic_messages.py: minimax",  # likewise
+        "providers/gemini.py: gemini",  # likewise
+        "llm/wire/turns.py: google",  # a field of messages
         "testing/fake_provider.py: custom",  # how a test's host is pointed at the fake server
     }
     names = {
         str(name)
         for data in manifest_index(bundled).values()
-        for block in [data.get("profile")]
-        if block is not None
+        for block in blocks_of(data)
         for name in (block.get("name") or data["name"], *block.get("aliases", ()))
     }
     found = {

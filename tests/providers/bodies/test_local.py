@@ -18,7 +18,6 @@ CASES = {
     "a session": ({"session_id": "s-1"}, {}),
 }
 SERVERS = {
-    "custom": ({"max_tokens": 65536}, "http://127.0.0.1:9/v1"),
     "ollama-local": ({"max_tokens": 65536}, "http://localhost:11434/v1"),
     "vllm-local": ({}, "http://localhost:8000/v1"),
     "llamacpp-local": ({}, "http://localhost:8080/v1"),
@@ -30,7 +29,7 @@ SERVERS = {
 def test_servers_of_ones_own_are_told_alike(ask, server, asked, sent):
     """Thinking is switched off, or given an effort, and never switched on; Ollama always gets a limit."""
     usual, url = SERVERS[server]
-    found = ask(server, "m", base_url=url if server == "custom" else "", api_key="", **asked)
+    found = ask(server, "m", api_key="", **asked)
     assert (found.rest, found.url) == ({**usual, **sent}, f"{url}/chat/completions")
     assert "authorization" not in found.headers
 
