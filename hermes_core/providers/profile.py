@@ -249,15 +249,16 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """Model ids the provider lists now, or None when it cannot be asked.
 
         Args:
-            api_key: Sent as a bearer token when given.
+            api_key: Sent in the header of the wire format, a bearer token for most.
             base_url: Asked in place of the profile's own; ``models_url`` beats both.
             timeout: Seconds.
         """
-        from hermes_core.providers.model_list import fetch_model_ids
+        from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        root = (base_url or self.base_url).rstrip("/")
-        url = self.models_url or (root and f"{root}/models")
-        return fetch_model_ids(url, api_key=api_key, headers=self.default_headers, timeout=timeout) if url else None
+        places = [self.models_url] if self.models_url else list_addresses(base_url or self.base_url, self.api_mode)
+        return fetch_model_ids(
+            places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=self.api_mode
+        )
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.
