@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hermes_core.providers.profile import EndpointHost
     from hermes_core.types.agent import Agent, AgentResolver
     from hermes_core.types.contributions import CliCommand, Command
+    from hermes_core.types.models import ModelList
     from hermes_core.types.wire import ApiMode
 
 log = logging.getLogger(__name__)
@@ -355,6 +356,23 @@ class Host(HostMemory):
         from hermes_core.llm.hooks import ANSWER, DONE, PREPARE, LlmHooks
 
         return LlmHooks(*map(self._registry.listeners, (PREPARE, ANSWER, DONE)))
+
+    def models(self, provider: str | None = None, *, refresh: bool = False) -> list[ModelList]:
+        """The models of a provider, or of each that would answer now; every list says where it came from.
+
+        Providers are asked at once, and at most once an hour unless ``refresh``.
+
+        Raises:
+            UnknownProviderError: There is no such provider, and no address for it.
+
+        Example:
+            >>> [found.provider for found in Host.load("/nonexistent").models("embedded")]
+            ['embedded']
+        """
+        from hermes_core.llm.model_lists import ModelLists
+
+        lists = ModelLists(self)
+        return [lists.get(provider, refresh=refresh)] if provider else lists.collect(lists.answering(), refresh=refresh)
 
     def wires(self) -> Mapping[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hermes_core.config.environment import Environment
+    from hermes_core.providers.catalog import ProviderRow
 
 _MINIMUM_LENGTH = 4
 
@@ -84,6 +85,15 @@ def key_variables(env_vars: Iterable[str]) -> list[str]:
 def url_variables(env_vars: Iterable[str]) -> list[str]:
     """The variables that hold an address in place of the profile's own."""
     return [name for name in env_vars if name.endswith("_URL")]
+
+
+def hosts_of_keys(rows: Iterable[ProviderRow]) -> dict[str, list[str]]:
+    """Known hosts, the longest first → the variables that hold keys for them; ``""`` for those of no host."""
+    hosts: dict[str, list[str]] = {}
+    for row in rows:
+        for host in row.hosts or ("",):
+            hosts.setdefault(host, []).extend(key_variables(row.env_vars))
+    return dict(sorted(hosts.items(), key=lambda item: -len(item[0])))
 
 
 def from_environment(names: Iterable[str], environment: Environment) -> Credential | None:

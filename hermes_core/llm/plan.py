@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -12,10 +11,10 @@ from hermes_core.auth.keys import (
     all_from_environment,
     for_address,
     from_section,
+    hosts_of_keys,
     key_variables,
     url_variables,
 )
-from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
@@ -29,8 +28,7 @@ from hermes_core.errors import (
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Route, default_model, profile_address
-from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
+from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.agent import Agent
@@ -210,14 +208,8 @@ class Planner:
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
-            tls=self._tls(entry) if address.startswith("https:") else USUAL,
+            tls=sections.tls(entry, address, self._environment.get),
         )
-
-    def _tls(self, entry: ProviderEntry) -> Tls:
-        if not entry.ssl_verify:
-            warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
-        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -294,7 +286,7 @@ class Planner:
         rows = [row for row in bundled if row.auto_rank is not None]
         rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
         for row in rows:
-            found = self._usable(config, row)
+            found = self.usable(config, row)
             if found is not None:
                 place = found.source if is_borrowed(found.source) else "auth.json"
                 self._say(f"hermes: using {row.name}, found by {place}; set model.provider to choose another")
@@ -312,7 +304,7 @@ class Planner:
                 return row.name
         raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
 
-    def _usable(self, config: Config, row: ProviderRow) -> Credential | None:
+    def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
@@ -346,16 +338,28 @@ class Planner:
         return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
-        """The credentials of a provider, as a call to it would find them.
+        """The credentials of a provider, as a call to it would find them; raises what ``endpoint`` does."""
+        return self.endpoint(config, name).pool
+
+    def endpoint(self, config: Config, name: str) -> Endpoint:
+        """Where a provider is asked, as a call to it would be.
 
         Raises:
             UnknownProviderError: There is no such provider, and no address for it.
+            ProviderDisabledError: It is switched off.
         """
         word = self._asked(name) or self.active(config)
         section = config.section("model") if self._same(word, self._main_provider(config)) else {}
         entry = self._entry(word)
         profile, address = self._profile(word, section, entry)
-        return self._pool(config, profile, address, section, entry)
+        return Endpoint(
+            profile=profile,
+            base_url=address,
+            pool=self._pool(config, profile, address, section, entry),
+            headers={**sections.headers(section), **entry.extra_headers},
+            api_mode=sections.api_mode(profile, section, entry, address, ""),
+            tls=sections.tls(entry, address, self._environment.get),
+        )
 
     def _pool(
         self,
@@ -374,7 +378,7 @@ class Planner:
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)
         if not any(found) and not names:
-            found.append(for_address(address, self._key_hosts(), self._environment))
+            found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
 
@@ -382,14 +386,6 @@ class Planner:
         said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
         limit = int(said) if said.isdecimal() else None
         return limit or sections.positive(section.get("max_tokens")) or entry.max_output_tokens
-
-    def _key_hosts(self) -> dict[str, list[str]]:
-        """Known hosts, the longest first → the variables that hold keys for them; ``""`` for those of no host."""
-        hosts: dict[str, list[str]] = {}
-        for row in self._catalog:
-            for host in row.hosts or ("",):
-                hosts.setdefault(host, []).extend(key_variables(row.env_vars))
-        return dict(sorted(hosts.items(), key=lambda item: -len(item[0])))
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

@@ -66,18 +66,21 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_mode: str, api_key:
         "max_tokens": max_tokens,
     }
     extra, headers = _extra(provider, profile, context) if own_wire else ({}, {})
+    extra |= route.extra_body
+    limit = max_tokens_field(route.model, profile.max_tokens_field)
+    left_out = {name for name, value in extra.items() if value is None}
     return WireRequest(
         base_url=base_url,
         model=route.model,
         messages=messages,
         api_key=api_key,
         headers=merged_headers({"User-Agent": USER_AGENT}, profile.default_headers, headers, route.headers),
-        response_format=response_format,
-        temperature=_temperature(profile, route.model, call.temperature),
-        max_tokens=max_tokens,
-        max_tokens_field=max_tokens_field(route.model, profile.max_tokens_field),
+        response_format=None if "response_format" in left_out else response_format,
+        temperature=None if "temperature" in left_out else _temperature(profile, route.model, call.temperature),
+        max_tokens=None if left_out & {limit, profile.max_tokens_field} else max_tokens,
+        max_tokens_field=limit,
         reasoning=reasoning,
-        extra={**extra, **route.extra_body},
+        extra={name: value for name, value in extra.items() if value is not None},
     )
 
 

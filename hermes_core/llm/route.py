@@ -67,6 +67,17 @@ class Route(NamedTuple):
         return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
 
 
+class Endpoint(NamedTuple):
+    """Where a provider is asked, whatever the model; the attributes are those of a ``Route``."""
+
+    profile: ProviderProfile
+    base_url: str
+    pool: CredentialPool
+    headers: Mapping[str, str]
+    api_mode: str
+    tls: Tls
+
+
 def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
     """The model to ask when neither the operator nor the plugin names one.
 

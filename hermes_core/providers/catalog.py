@@ -173,7 +173,7 @@ class ProviderCatalog:
             claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
             if key in self._lost.get(plugin, ()):
                 verdicts.append(verdict_on(claim, "failed", *self._lost[plugin][key]))
-            elif not plugin.is_active and _would_claim(plugin, key):
+            elif not plugin.is_active and _would_claim(plugin, key, self._learned(plugin) or ()):
                 verdicts.append(verdict_on(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
 
@@ -390,6 +390,8 @@ def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
     return [({**data, "name": str(data["name"])}, int(band)) for data, band in held]
 
 
-def _would_claim(plugin: Plugin, name: str) -> bool:
-    declared = {_word(data["name"]) for data in plugin.manifest.profiles}
-    return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
+def _would_claim(plugin: Plugin, name: str, learned: Sequence[tuple[Mapping[str, Any], int]]) -> bool:
+    told = [*plugin.manifest.profiles, *(data for data, _ in learned)]
+    return name in (
+        {_word(data["name"]) for data in told} or ({plugin.name.lower()} if plugin.kind == "model-provider" else ())
+    )

@@ -226,6 +226,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """Two mappings: fields for the extra body, and top-level fields that replace the request's own.
 
         ``extra_headers`` and ``extra_body`` among the top-level fields are headers, and fields of the extra body.
+        A field of None is left out of the request, one of the request's own too: ``{"max_tokens": None}``.
 
         Args:
             reasoning_config: ``{"enabled": bool, "effort": str}``, or None.
@@ -248,15 +249,16 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """Model ids the provider lists now, or None when it cannot be asked.
 
         Args:
-            api_key: Sent as a bearer token when given.
+            api_key: Sent in the header of the wire format, a bearer token for most.
             base_url: Asked in place of the profile's own; ``models_url`` beats both.
             timeout: Seconds.
         """
-        from hermes_core.providers.model_list import fetch_model_ids
+        from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        root = (base_url or self.base_url).rstrip("/")
-        url = self.models_url or (root and f"{root}/models")
-        return fetch_model_ids(url, api_key=api_key, headers=self.default_headers, timeout=timeout) if url else None
+        root = base_url or self.base_url
+        mode = self.get_api_mode("", root) or self.api_mode
+        places = [self.models_url] if self.models_url else list_addresses(root, mode)
+        return fetch_model_ids(places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=mode)
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.

@@ -42,11 +42,11 @@ class CopilotProfile(ProviderProfile):
         reasoning_config: Mapping[str, Any] | None = None,
         supports_reasoning: bool = False,
         model: str = "",
-        messages: Sequence[Mapping[str, Any]] = (),
+        messages: Sequence[Mapping[str, Any]] | None = None,
         **context: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         effort = _effort(model, reasoning_config) if supports_reasoning and model else ""
-        headers = _headers(messages)
+        headers = _headers(messages or ())
         return {"reasoning": {"effort": effort}} if effort else {}, {"extra_headers": headers} if headers else {}
 
 
