@@ -255,10 +255,10 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """
         from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        places = [self.models_url] if self.models_url else list_addresses(base_url or self.base_url, self.api_mode)
-        return fetch_model_ids(
-            places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=self.api_mode
-        )
+        root = base_url or self.base_url
+        mode = self.get_api_mode("", root) or self.api_mode
+        places = [self.models_url] if self.models_url else list_addresses(root, mode)
+        return fetch_model_ids(places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=mode)
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.

@@ -63,7 +63,13 @@ def test_bundled_manifests_declare_a_surface(bundled):
     assert [folder for folder in silent if not folder.startswith("memory/")] == []  # its kind says it all
 
 
-WIRE_FORMAT = ("config/kinds.py", "llm/wire/__init__.py", "llm/wire/gemini.py", "llm/wire/select.py")
+WIRE_FORMAT = (
+    "config/kinds.py",
+    "llm/wire/__init__.py",
+    "llm/wire/gemini.py",
+    "llm/wire/select.py",
+    "providers/model_list.py",
+)
 """Where the wire format is meant that is called like a provider."""
 
 
@@ -82,10 +88,12 @@ def test_no_provider_is_treated_by_name(trees, bundled):
         "config/keys.py: embedded",  # the section in which that provider finds its settings
         "config/keys.py: openrouter",  # likewise
         "config/keys.py: bedrock",  # likewise
+        "config/keys.py: vertex",  # likewise
         "llm/wire/sigv4.py: bedrock",  # what signatures call that service of Amazon's
         *(f"{path}: gemini" for path in WIRE_FORMAT),
         *(f"llm/wire/{path}: claude" for path in ("claude.py", "bedrock_converse.py")),  # in the names of models
         "llm/wire/anthropic_messages.py: minimax",  # likewise
+        "llm/wire/codex_responses.py: codex",  # likewise
         "providers/gemini.py: gemini",  # likewise
         "llm/wire/turns.py: google",  # a field of messages
         "testing/fake_provider.py: custom",  # how a test's host is pointed at the fake server

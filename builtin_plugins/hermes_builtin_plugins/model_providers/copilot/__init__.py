@@ -42,7 +42,7 @@ class CopilotProfile(ProviderProfile):
         reasoning_config: Mapping[str, Any] | None = None,
         supports_reasoning: bool = False,
         model: str = "",
-        messages: Sequence[Mapping[str, Any]] | None = (),
+        messages: Sequence[Mapping[str, Any]] | None = None,
         **context: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         effort = _effort(model, reasoning_config) if supports_reasoning and model else ""

@@ -12,6 +12,10 @@ HOST = "generativelanguage.googleapis.com"
 class GeminiProfile(ProviderProfile):
     """Google's AI Studio."""
 
+    def get_api_mode(self, model: str, base_url: str = "") -> str:
+        host, is_compatible = _place(base_url)
+        return "gemini" if host == HOST and not is_compatible else ""
+
     def build_extra_body(
         self,
         *,
@@ -21,12 +25,17 @@ class GeminiProfile(ProviderProfile):
         reasoning_config: Mapping[str, Any] | None = None,
         **context: Any,
     ) -> dict[str, Any]:
-        parts = urlsplit(base_url or "")
-        compatible = parts.hostname == HOST and parts.path.rstrip("/").endswith("/openai")
+        compatible = _place(base_url or "") == (HOST, True)
         config = gemini_thinking(model or "", reasoning_config, snake_case=compatible)
         if not config:
             return {}
         return {"extra_body": {"google": {"thinking_config": config}}} if compatible else {"thinking_config": config}
+
+
+def _place(url: str) -> tuple[str, bool]:
+    """An address's host, and whether it is of an OpenAI-compatible surface."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.path.rstrip("/").endswith("/openai")
 
 
 @hookimpl
