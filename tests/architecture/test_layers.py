@@ -57,7 +57,7 @@ def test_the_index_of_bundled_manifests_is_current(bundled):
 
 def test_bundled_manifests_declare_a_surface(bundled):
     """Each bundled plugin declares what it offers, so that a start need not import it to find out."""
-    declare = ("profile", "provides_commands", "provides_cli_commands", "provides_tools", "provides_hooks", "hooks")
+    declare = ("profiles", "commands", "cli_commands", "tools", "hooks")
     rows = manifest_index(bundled).items()
     silent = [folder for folder, data in rows if not any(data.get(key) for key in declare)]
     assert [folder for folder in silent if not folder.startswith("memory/")] == []  # its kind says it all
@@ -71,12 +71,6 @@ WIRE_FORMAT = (
     "providers/model_list.py",
 )
 """Where the wire format is meant that is called like a provider."""
-
-
-def blocks_of(manifest):
-    """The profiles that a manifest declares."""
-    found = manifest.get("profile") or []
-    return found if isinstance(found, list) else [found]
 
 
 def test_no_provider_is_treated_by_name(trees, bundled):
@@ -101,8 +95,8 @@ def test_no_provider_is_treated_by_name(trees, bundled):
     names = {
         str(name)
         for data in manifest_index(bundled).values()
-        for block in blocks_of(data)
-        for name in (block.get("name") or data["name"], *block.get("aliases", ()))
+        for block in data.get("profiles", ())
+        for name in (block["name"], *block.get("aliases", ()))
     }
     found = {
         f"{path}: {node.value}"
