@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -16,7 +15,6 @@ from hermes_core.auth.keys import (
     key_variables,
     url_variables,
 )
-from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
@@ -31,7 +29,6 @@ from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
-from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.agent import Agent
@@ -211,16 +208,8 @@ class Planner:
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, address, self._environment.get),
         )
-
-    def _tls(self, entry: ProviderEntry, address: str) -> Tls:
-        if not address.startswith("https:"):
-            return USUAL
-        if not entry.ssl_verify:
-            warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
-        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -369,7 +358,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, address, self._environment.get),
         )
 
     def _pool(
