@@ -204,7 +204,9 @@ class Planner:
             pool=pool,
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
-            max_tokens=self._max_tokens(section, entry, is_main=is_main),
+            max_tokens=sections.max_tokens(
+                section, entry, self._environment.get("HERMES_MAX_TOKENS") if is_main else ""
+            ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
@@ -392,11 +394,6 @@ class Planner:
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
-
-    def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
-        said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
-        limit = int(said) if said.isdecimal() else None
-        return limit or sections.positive(section.get("max_tokens")) or entry.max_output_tokens
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

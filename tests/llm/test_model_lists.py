@@ -205,9 +205,10 @@ def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
     context = acme.host.program_context()
     for name, fields in {
         "keyless": {"base_url": "https://keyless.test/v1", "env_vars": ("KEYLESS_API_KEY",)},
-        "up": {"base_url": server.base_url.replace("127.0.0.1", "localhost"), "auth_type": "none"},
-        "up-too": {"base_url": server.base_url, "auth_type": "none"},
-        "down": {"base_url": "http://127.0.0.1:1/v1", "auth_type": "none"},
+        "up": {"base_url": server.base_url.replace("127.0.0.1", "localhost"), "is_local": True},
+        "up-too": {"base_url": server.base_url, "is_local": True},
+        "down": {"base_url": "http://127.0.0.1:1/v1", "is_local": True},
+        "never": {"base_url": "https://never.test/v1", "auth_type": "none", "unavailable": "it is no more"},
         "open": {"auth_type": "none", "fallback_models": ("o",)},
     }.items():
         context.register_provider(ProviderProfile(name, **fields))
