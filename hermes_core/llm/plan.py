@@ -347,7 +347,6 @@ class Planner:
         return profile, configured or profile_address(preset or profile)
 
     def _address_variable(self, profile: ProviderProfile) -> str:
-        """The address in a variable of the provider's; ``""`` when none is set."""
         return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
