@@ -253,7 +253,9 @@ class ProviderContract:
             self._call(server, **arguments)
             return server.requests
 
-    def _call(self, server: FakeProvider, *, wanted: Mapping[str, Any] | None = None, **arguments: Any) -> PluginLlmCompleteResult:
+    def _call(
+        self, server: FakeProvider, *, wanted: Mapping[str, Any] | None = None, **arguments: Any
+    ) -> PluginLlmCompleteResult:
         """Call the profile through a host of its own, at the server's address."""
         from hermes_core.host import Host
 

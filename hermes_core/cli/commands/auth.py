@@ -70,7 +70,7 @@ def run(args: Namespace) -> int:
             return 0
         pool = rows.pool(args.provider)
         if args.action == "add":
-            key = _read_key(pool.name)
+            key = read_key(pool.name)
             made = manage.add_key(pool, key, label=args.label, base_url=args.base_url, first=args.first)
             _report(args, [rows.row(pool, made)], "stored")
         elif args.action == "login":
@@ -207,7 +207,7 @@ def _status(args: Namespace, rows: _Rows) -> int:
     return int(chosen is None)
 
 
-def _read_key(provider: str) -> str:
+def read_key(provider: str) -> str:
     """A key from the terminal, where it is not shown, or from a pipe.
 
     Raises:
