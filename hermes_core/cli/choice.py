@@ -25,6 +25,10 @@ OF_AN_ENDPOINT = ("base_url", "api_key", "key_env", "api_mode", "default_headers
 """What the model section says of one endpoint, and of no other."""
 
 
+NOWHERE_ELSE = {"provider": "auto", "model": "", "base_url": "", "fallback_chain": []}
+"""What keeps a call from going elsewhere than to the main provider."""
+
+
 class Choice(NamedTuple):
     """What was chosen; a key is never shown.
 
@@ -107,7 +111,8 @@ def trial_host(host: Host, choice: Choice) -> Host:
         overlay["base_url"] = choice.base_url or endpoint_of(host, choice.provider).base_url
     if choice.key:
         overlay["api_key"] = choice.key
-    return Host.load(host.home, {"model": overlay}, allow_downloads=True, say=host.say)
+    alone = {"fallback_providers": [], "fallback_model": [], "auxiliary": {"plugin": NOWHERE_ELSE}}
+    return Host.load(host.home, {"model": overlay, **alone}, allow_downloads=True, say=host.say)
 
 
 def write(host: Host, choice: Choice) -> Written:

@@ -22,6 +22,7 @@ COMMANDS = {
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",
+    "setup": "Find what can answer, try it out, and set it up",
     "usage": "Sum up what the model calls used",
 }
 """Name → one line of help; the module ``hermes_core.cli.commands.<name>`` has the rest."""

@@ -95,7 +95,9 @@ class ModelLists:
         address = place.base_url
         secrets = [key, *place.headers.values()]
         kept = self._cache.read(profile.name, address, secrets)
-        if kept is not None and kept.is_fresh and not refresh:
+        if (
+            kept is not None and kept.is_fresh and not (refresh or profile.is_local)
+        ):  # of one's own server, models change
             return _listed(place, kept.models, "cache", age=kept.age)
         models, problem = _ask(place, credential)
         if models:

@@ -66,6 +66,12 @@ def test_a_list_is_asked_once_an_hour(acme, server):
     assert (kept.models, len(server.requests)) == (again.models, 2)
 
 
+def test_ones_own_server_is_asked_each_time(acme, server):
+    """A server on this machine serves what was loaded a moment ago, so its list is not kept for an hour."""
+    acme.profile.is_local = True
+    assert [acme.models().source for _ in range(2)] == ["live", "live"]
+
+
 def test_refresh_asks_anew(acme, server):
     """``refresh`` passes the kept list over."""
     acme.models()

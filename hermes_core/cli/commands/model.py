@@ -16,7 +16,6 @@ from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, MissingModelError, ProviderError, UnknownProviderError, near
 from hermes_core.llm.model_lists import ModelLists
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
-from hermes_core.llm.route import default_model
 from hermes_core.llm.trust import Overrides
 from hermes_core.providers.addresses import preset_for
 from hermes_core.types.address import host_of, is_loopback
@@ -55,7 +54,11 @@ def run(args: Namespace) -> int:
         except KeyboardInterrupt:
             print("\nnothing was written", file=sys.stderr)
             return 130
-        report(host, choice, write(host, choice), as_json=args.json)
+        written = write(host, choice)
+        if args.json:
+            print_json(outcome(written))
+        else:
+            report(host, choice, written)
     return 0
 
 
@@ -122,14 +125,32 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
         config = host.config()
         model = "" if is_new else config.text("model", "default")
         model = model or (host.providers.entry(name) or NO_ENTRY).model
-        model = model or (default_model(place.profile) if place is not None else "")
-    if not model:
-        raise MissingModelError("no model is chosen", hint="add its name: hermes model PROVIDER MODEL")
     variable = key_variable(host, name, base_url)
     key = checked_key(read_key(name), variable) if args.key_stdin else ""
     if key and not variable:
         raise HermesError(f"provider {name!r} takes no key", hint=f"run `hermes auth login {name}` if it has logins")
-    return Choice(name, model, base_url, key, variable, is_new=is_new)
+    choice = Choice(name, model, base_url, key, variable, is_new=is_new)
+    return choice if model else choice._replace(model=_only_model(host, choice))
+
+
+def _only_model(host: Host, choice: Choice) -> str:
+    """The model of a choice that names none: the first that the profile recommends, or the only one that is listed.
+
+    Raises:
+        MissingModelError: There are several, or none.
+    """
+    profile = host.providers.get(choice.provider)
+    recommended = [] if profile is None or choice.base_url else [*profile.fallback_models, profile.default_aux_model]
+    model = next(filter(None, recommended), "")
+    if model:
+        return model
+    with trial_host(host, choice) as trial:
+        (found,) = trial.models(choice.provider, refresh=True)
+    if len(found.models) == 1:
+        return found.models[0]
+    shown = ", ".join(found.models[:5]) + (", …" if len(found.models) > 5 else "")
+    why = f"it lists {shown}" if shown else f"it lists none: {found.reason}"
+    raise MissingModelError(f"no model is chosen for {choice.provider!r}; {why}", hint="add the model's name")
 
 
 def pick(host: Host, default: str = "") -> Choice:
@@ -189,7 +210,7 @@ def with_key(host: Host, choice: Choice) -> Choice:
 def pick_model(host: Host, choice: Choice) -> str:
     """The model, from the list that the provider gives now; by name where it gives none."""
     with trial_host(host, choice) as trial:
-        (found,) = trial.models(choice.provider)
+        (found,) = trial.models(choice.provider, refresh=True)
     default = host.config().text("model", "default") if not choice.is_new else ""
     if found.reason:
         print_text(f"note: {found.provider}: {found.reason}")
@@ -227,14 +248,17 @@ def checked_address(text: str) -> str:
     return text.strip()
 
 
-def report(host: Host, choice: Choice, written: Written, *, as_json: bool) -> None:
-    """What was written, and where; and what is still missing."""
+def outcome(written: Written) -> dict[str, Any]:
+    """What was written, and where, and what answers now."""
     with open_host() as after:
         now = current(after)
-    if as_json:
-        wrote = {"config": str(written.config), "env": str(written.env or "")}
-        print_json({**now, "set": written.keys, "removed": written.removed, "wrote": wrote})
-        return
+    wrote = {"config": str(written.config), "env": str(written.env or "")}
+    return {**now, "set": written.keys, "removed": written.removed, "wrote": wrote}
+
+
+def report(host: Host, choice: Choice, written: Written) -> None:
+    """Tell the same to a person, and what is still missing."""
+    now = outcome(written)
     print_text(f"wrote {written.config}:")
     for name, value in written.keys.items():
         print_text(f"  {name}: {value}")
