@@ -36,7 +36,7 @@ _ABSENT = object()
 
 def load_config() -> dict[str, Any]:
     """The configuration as it is now, a copy; keys and tokens of the host's own sections are left blank."""
-    return _shown(current_host().config().tree, ())
+    return dict(_shown(current_host().config().tree, ()))
 
 
 load_config_readonly = load_config

@@ -61,8 +61,9 @@ class PluginManifest(Plugin):
     """A plugin that a program makes up, to be handed to ``PluginContext``."""
 
     def __init__(self, name: str = "", *, key: str = "", kind: str = "standalone", **fields: Any) -> None:
-        known = {word: str(fields[word]) for word in ("version", "description") if fields.get(word)}
-        super().__init__(key=key or name, tier="program", manifest=Manifest(name=name, kind=kind, **known))
+        version, description = (str(fields.get(word) or "") for word in ("version", "description"))
+        manifest = Manifest(name=name, kind=kind, version=version, description=description)
+        super().__init__(key=key or name, tier="program", manifest=manifest)
 
 
 class PluginManager:

@@ -6,6 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_core.config.settings import Config
+    from hermes_core.memory.builtin import BuiltinMemory
     from hermes_core.memory.catalog import MemoryCatalog
     from hermes_core.memory.provider import MemoryProvider
     from hermes_core.plugins.plugin import Plugin
@@ -15,7 +19,13 @@ if TYPE_CHECKING:
 class HostMemory:
     """What a host offers of memory; nothing is imported before it is used."""
 
+    home: Path
     _registry: PluginRegistry
+
+    if TYPE_CHECKING:
+
+        def config(self) -> Config:
+            """The configuration as it is now."""
 
     def memory_provider(self, name: str) -> MemoryProvider:
         """A memory provider, not initialised; its plugin is loaded, and no other one.
@@ -33,6 +43,13 @@ class HostMemory:
     def memory_plugins(self) -> dict[str, Plugin]:
         """Name → the row of the plugin that is asked for this memory provider; nothing is imported."""
         return self._memory_catalog.rows()
+
+    @cached_property
+    def builtin_memory(self) -> BuiltinMemory:
+        """``MEMORY.md`` and ``USER.md`` of this home; set its ``ask`` where somebody can be asked."""
+        from hermes_core.memory.builtin import BuiltinMemory
+
+        return BuiltinMemory(self.home, self.config)
 
     @cached_property
     def _memory_catalog(self) -> MemoryCatalog:

@@ -55,7 +55,8 @@ class Embedding:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of texts."""
-        encoded = self._tokenizer.encode_batch([text[:_LONGEST] for text in texts], add_special_tokens=False)
+        plain = [text[:_LONGEST].encode("utf-8", "replace").decode() for text in texts]  # it takes no half surrogates
+        encoded = self._tokenizer.encode_batch(plain, add_special_tokens=False)
         return [one.ids or [0] for one in encoded]
 
     def means(self, tokens: Sequence[Sequence[int]]) -> Any:

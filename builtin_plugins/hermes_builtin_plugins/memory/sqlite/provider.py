@@ -52,12 +52,10 @@ class SqliteMemory(MemoryProvider):
     name = "sqlite"
     pre_compress_checkpoint_api_version = 2
 
-    def __init__(self, setting: Callable[[str], Any] = lambda name: None) -> None:
-        tokens = setting("prefetch_tokens")
-        is_sound = isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0
-        if tokens is not None and not is_sound:
-            log.warning("memory.sqlite.prefetch_tokens is no whole number, %d is used got=%r", TOKENS, tokens)
-        self.prefetch_tokens: int = tokens if is_sound else TOKENS
+    def __init__(self, setting: Callable[[str], Any] | None = None) -> None:
+        ask = setting or (lambda _: None)
+        self.prefetch_tokens = _tokens(ask("prefetch_tokens"))
+        self._is_semantic = _switch(ask("semantic"))
         self._store: Store | None = None
         self._count = 0
 
@@ -87,7 +85,7 @@ class SqliteMemory(MemoryProvider):
         self._user_name = str(kwargs.get("user_name") or "")
         self._keeps_turns = kwargs.get("agent_context") not in _OTHER_CONTEXTS
         self._scope = self._store.scope(str(kwargs.get("user_id") or ""), str(kwargs.get("agent_identity") or ""))
-        self._vectors = Vectors(self._store, self._scope)
+        self._vectors = Vectors(self._store, self._scope, is_wanted=self._is_semantic)
         self._writer = Writer(self._write_turns)
 
     def system_prompt_block(self) -> str:
@@ -300,6 +298,19 @@ class SqliteMemory(MemoryProvider):
 
     def _index(self, connection: sqlite3.Connection, rows: Sequence[Memory]) -> None:
         self._vectors.add(connection, [(row.id, row.text) for row in rows])
+
+
+def _tokens(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if value is not None:
+        log.warning("memory.sqlite.prefetch_tokens is no whole number, %d are used got=%r", TOKENS, value)
+    return TOKENS
+
+
+def _switch(value: Any) -> bool:
+    """A switch that is on unless it is clearly off."""
+    return value is not False and str(value).strip().lower() not in ("false", "no", "off", "0")
 
 
 def _author(turn_author: Any) -> str:

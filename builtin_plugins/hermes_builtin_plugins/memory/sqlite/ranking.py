@@ -50,12 +50,12 @@ def rank(
     if not base:
         return []
     places = {place.id: place for place in around(list(base), len(SPREAD))}
-    score = _spread({id_: score for id_, score in base.items() if id_ in places}, places)
-    most = max(score.values(), default=0.0) or 1.0
+    total = _spread({id_: base[id_] for id_ in base if id_ in places}, places)
+    most = max(total.values(), default=0.0) or 1.0
     shares = _session_shares(by_words, places)
     named = set(words)
     final = {
-        id_: score[id_] / most
+        id_: total[id_] / most
         + SESSION * shares.get(place.session, 0.0)
         + SPEAKER * (not named.isdisjoint(place.speaker.lower().split()))
         for id_, place in places.items()

@@ -88,8 +88,8 @@ def _text(args: dict[str, Any], key: str) -> str:
 
 def _number(args: dict[str, Any], key: str, default: int | None = None) -> int:
     value = args.get(key, default)
-    if isinstance(value, str) and value.strip().isdecimal():
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:  # what SQLite can hold
         return value
     raise HermesError(f"{key!r} must be a whole number above 0")

@@ -33,7 +33,7 @@ class Vectors:
     They are read in the background, so that opening a store takes no longer when it has grown.
     """
 
-    def __init__(self, store: Store, scope: int) -> None:
+    def __init__(self, store: Store, scope: int, *, is_wanted: bool = True) -> None:
         self._store = store
         self._scope = scope
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class Vectors:
         self._last = ids_of(scope)[0] - 1
         self._thread: threading.Thread | None = None
         self._closing = False
-        if embedding.is_installed():
+        if is_wanted and embedding.is_installed():
             self._thread = threading.Thread(target=self._load, name="hermes-memory-vectors", daemon=True)
             self._thread.start()
         else:
