@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "auth": "List keys and logins, add one, log in, take one out of use",
     "config": "Look at the configuration, change it, check it",
+    "doctor": "Look for what is wrong, and say what helps",
     "llm": "Ask the model something",
     "model": "Show which provider and model answer, or choose others",
     "models": "List the models that can be chosen",

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 SECONDS = 8.0
 """How long one provider may take."""
 
-SPARE_SECONDS = 4.0
+SPARE_SECONDS = 2.0
 """How much longer is waited for a provider whose own code takes its time."""
 
 KNOCK_SECONDS = 0.5
@@ -50,9 +50,11 @@ class ModelLists:
     Args:
         host: The host.
         clock: Seconds since 1970.
+        seconds: How long one provider may take.
     """
 
-    def __init__(self, host: LaneHost, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, host: LaneHost, clock: Callable[[], float] = time.time, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._catalog = host.providers
         self._config = host.config()
         self._planner = Planner(host.providers, host.credentials, host.say)
@@ -60,8 +62,9 @@ class ModelLists:
 
     def answering(self) -> list[str]:
         """The providers that would answer now: with a key, without need of one, or with a server on this machine."""
-        main = self._catalog.resolve(self._config.text("model", "provider"))
-        found, local = [], []
+        word = self._planner.configured(self._config)
+        main = self._catalog.resolve(word)
+        found, local = [word] if word and not main else [], []
         for row in self._catalog:
             if row.unavailable:
                 continue
@@ -99,7 +102,7 @@ class ModelLists:
             kept is not None and kept.is_fresh and not (refresh or profile.is_local)
         ):  # of one's own server, models change
             return _listed(place, kept.models, "cache", age=kept.age)
-        models, problem = _ask(place, credential)
+        models, problem = _ask(place, credential, self._seconds)
         if models:
             self._cache.write(profile.name, address, secrets, models)
             return _listed(place, models, "live", age=0.0)
@@ -133,7 +136,7 @@ class ModelLists:
             answers.put((name, found))
 
         found: dict[str, ModelList] = {}
-        end = time.monotonic() + SECONDS + SPARE_SECONDS
+        end = time.monotonic() + self._seconds + SPARE_SECONDS
         for _ in _started(one, names):
             try:
                 name, answer = answers.get(timeout=max(end - time.monotonic(), 0))
@@ -141,7 +144,7 @@ class ModelLists:
                 break
             found[name] = answer
             told(answer)
-        late = ModelList("", reason=f"no answer within {SECONDS + SPARE_SECONDS:g} s")
+        late = ModelList("", reason=f"no answer within {self._seconds + SPARE_SECONDS:g} s")
         return [found.get(name) or late._replace(provider=name) for name in names]
 
     def _has_key(self, row: ProviderRow) -> bool:
@@ -204,20 +207,20 @@ def _moved(place: Endpoint, base_url: str, api_key: str) -> Endpoint:
     return place._replace(base_url=moved, api_mode=mandated(moved) or place.api_mode)
 
 
-def _ask(place: Endpoint, credential: Credential | None) -> tuple[list[str], str]:
+def _ask(place: Endpoint, credential: Credential | None, seconds: float) -> tuple[list[str], str]:
     """What the provider lists, or why it lists nothing."""
     address = place.base_url
     asked = Inquiry()
     token = inquiry.set(asked)
     try:
         if credential is not None and credential.is_stale:
-            credential = place.pool.refresh(credential, SECONDS)
+            credential = place.pool.refresh(credential, seconds)
         asked.tls = tls_context(place.tls) if address.startswith("https:") else None
         profile = _as_configured(place)
         key = credential.value if credential is not None and credential.value else None
         hook, wanted = profile.fetch_models, list | tuple | None
         found = call_hook(
-            profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=SECONDS
+            profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=seconds
         )
     except (HermesError, TimeoutError) as error:
         return [], describe(error)

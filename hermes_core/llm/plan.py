@@ -83,7 +83,7 @@ class Planner:
         Raises:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
         asked = self._asked(overrides.provider or agent.provider)
@@ -155,7 +155,7 @@ class Planner:
             model: What beats the task's model.
             auth_profile: The one credential to use.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         requested = self._asked(task.provider) or (task.base_url and self._owner(task.base_url)) or usual
         if requested == "auto":
             requested = self._automatic(config)
@@ -257,9 +257,9 @@ class Planner:
         Raises:
             MissingCredentialError: None is configured, and none was found.
         """
-        return self._main_provider(config) or self._automatic(config)
+        return self.configured(config) or self._automatic(config)
 
-    def _main_provider(self, config: Config) -> str:
+    def configured(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
         name = config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")
         address = config.text("model", "base_url")
@@ -361,7 +361,7 @@ class Planner:
             ProviderDisabledError: It is switched off.
         """
         word = self._asked(name) or self.active(config)
-        section = config.section("model") if self._same(word, self._main_provider(config)) else {}
+        section = config.section("model") if self._same(word, self.configured(config)) else {}
         entry = self._entry(word)
         profile, address = self._profile(word, section, entry)
         return Endpoint(

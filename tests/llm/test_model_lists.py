@@ -222,6 +222,26 @@ def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
     assert found == {"acme": "live", "open": "fallback", "up": "live", "embedded": "fallback"}
 
 
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        ({"provider": "custom"}, "custom"),
+        ({}, "custom"),
+        ({"provider": "mystery"}, "mystery"),
+        ({"provider": "mystery", "base_url": ""}, "mystery"),
+    ],
+    ids=["an endpoint", "an address alone", "an unknown name at an address", "an unknown name without one"],
+)
+def test_what_is_configured_is_always_among_them(load_host, server, model, provider):
+    """The configured provider is a row, also when it is an address alone, or cannot be found at all."""
+    found = {
+        answer.provider: answer
+        for answer in load_host(config={"model": {"base_url": server.base_url, **model}}).models()
+    }
+    assert found[provider].source == ("live" if model.get("base_url", True) else "none")
+    assert "unknown provider" in found[provider].reason or found[provider].models == ("b", "a")
+
+
 class Hanging(ProviderProfile):
     released = threading.Event()
 
@@ -230,13 +250,12 @@ class Hanging(ProviderProfile):
         return ["late"]
 
 
-def test_one_that_hangs_costs_the_others_nothing(acme, monkeypatch):
+def test_one_that_hangs_costs_the_others_nothing(acme):
     """A provider whose code hangs is a row like any other, after a while; the others come at once."""
-    monkeypatch.setattr("hermes_core.llm.model_lists.SPARE_SECONDS", -7.5)
     acme.host.program_context().register_provider(Hanging("slow", auth_type="none"))
     told = []
     begun = time.monotonic()
-    lists = ModelLists(acme.host)
+    lists = ModelLists(acme.host, seconds=0.2)
     found = lists.collect(["slow", "acme", "nobody"], told=told.append)
     Hanging.released.set()
     assert [(answer.provider, answer.source) for answer in found] == [

@@ -225,9 +225,8 @@ def pick_model(host: Host, choice: Choice) -> str:
 
 
 def configured(host: Host) -> str:
-    """The provider that is configured, by the name it is written under."""
-    config = host.config()
-    return config.text("model", "provider") or (ANY_ENDPOINT if config.text("model", "base_url") else "")
+    """The provider that is configured, by the name it is written under; ``""`` when it is left to be found."""
+    return Planner(host.providers, host.credentials, host.say).configured(host.config())
 
 
 def checked_address(text: str) -> str:
