@@ -20,13 +20,7 @@ from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
-from hermes_core.errors import (
-    MissingCredentialError,
-    ProviderDisabledError,
-    ProviderError,
-    UnknownProviderError,
-    near,
-)
+from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
@@ -34,6 +28,7 @@ from hermes_core.llm.route import Endpoint, Route, default_model, profile_addres
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
@@ -389,7 +384,7 @@ class Planner:
         if not section.get("base_url"):
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)
-        if not any(found) and not names:
+        if not any(found) and not names and not is_loopback(host_of(address)):
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
