@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from hermes_core.llm.http1 import Answer, head_of, headers_of
-from hermes_core.llm.proxies import KEEPALIVE_SECONDS, Place, place_of, proxied
+from hermes_core.llm.idle import Idle
+from hermes_core.llm.place import Place, place_of, proxied
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.llm.transport import FOREVER, SHORT, mapped_errors, plain_headers, unpacked
+from hermes_core.types.address import is_loopback
 from hermes_core.types.wire import HttpResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from hermes_core.types.wire import HttpRequest
-
-MOST_IDLE = 100
-"""Idle connections to one place that an event loop keeps."""
 
 NEXT_ADDRESS_SECONDS = 0.25
 """How long one of a server's addresses may be silent before the next is tried too."""
@@ -60,7 +58,7 @@ class _LoopConnections:
     """The connections of one event loop."""
 
     def __init__(self) -> None:
-        self._idle: defaultdict[Place, deque[_Connection]] = defaultdict(deque)
+        self._idle = Idle[_Connection]()
         self._proxied: dict[Place, Any] = {}
 
     async def live_until_shutdown(self, among: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopConnections]) -> None:
@@ -71,17 +69,13 @@ class _LoopConnections:
     async def send(self, request: HttpRequest, place: Place) -> HttpResponse:
         if place.proxy is not None:
             return await self._by_proxy(request, place)
-        idle = self._idle[place]
-        connection = _usable(idle) or await _connected(place)
+        connection = self._idle.take(place) or await _connected(place)
         try:
             answer = await connection.send(request)
         except BaseException:  # cancelling raises no Exception
             connection.close()
             raise
-        if connection.is_usable and len(idle) < MOST_IDLE:
-            idle.append(connection)
-        else:
-            connection.close()
+        self._idle.put(place, connection)
         return answer
 
     async def _by_proxy(self, request: HttpRequest, place: Place) -> HttpResponse:
@@ -97,16 +91,6 @@ class _LoopConnections:
         return HttpResponse(answer.status, plain_headers(answer.headers), answer.content)
 
 
-def _usable(idle: deque[_Connection]) -> _Connection | None:
-    """The connection that was used last; those that are no longer any good are closed."""
-    while idle:
-        connection = idle.pop()
-        if connection.is_usable:
-            return connection
-        connection.close()
-    return None
-
-
 async def _connected(place: Place) -> _Connection:
     """A new connection to a place."""
     context = place.tls_context
@@ -116,7 +100,7 @@ async def _connected(place: Place) -> _Connection:
         place.port,
         ssl=context,
         server_hostname=None if context is None else place.host,
-        happy_eyeballs_delay=NEXT_ADDRESS_SECONDS,
+        happy_eyeballs_delay=None if is_loopback(place.host) else NEXT_ADDRESS_SECONDS,
     )
     return connection
 
@@ -126,20 +110,19 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
-        self._answer = Answer()
+        self._answer: Answer | None = None
         self._done: asyncio.Future[HttpResponse] | None = None
-        self._idle_since = 0.0
-        self._keeps = False
+        self.idle_since = 0.0
+        self.keeps = False
 
     @property
-    def is_usable(self) -> bool:
-        """Whether it can be used again: the server has not hung up, and is not about to."""
-        return self._keeps and time.monotonic() - self._idle_since < KEEPALIVE_SECONDS
+    def is_silent(self) -> bool:
+        return self.keeps
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         assert self._transport is not None
         head, body = head_of(request), request.body
-        self._keeps, self._answer = False, Answer()
+        self.keeps, self._answer = False, Answer()
         self._done = asyncio.get_running_loop().create_future()
         if len(body) <= SHORT:
             self._transport.write(head + body)
@@ -149,37 +132,35 @@ class _Connection(asyncio.Protocol):
         return await self._done
 
     def close(self) -> None:
-        self._keeps = False
+        self.keeps = False
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # of whatever loop
 
     def data_received(self, data: bytes) -> None:
-        self._keeps = False  # nobody asked for it, or the answer is not whole
-        done = self._done
-        if done is None or done.done():
+        self.keeps = False  # nobody asked for it, or the answer is not whole
+        answer, done = self._answer, self._done
+        if answer is None or done is None or done.done():
             return
         try:
-            answer = self._answer.feed(data)
+            whole = answer.feed(data)
         except Exception as error:  # noqa: BLE001 - raised by the call that waits for the answer
             done.set_exception(error)
             return
-        if answer is not None:
-            self._done, self._keeps, self._idle_since = None, self._answer.keeps, time.monotonic()
-            done.set_result(answer)
+        if whole is not None:
+            self._answer, self.keeps, self.idle_since = None, answer.keeps, time.monotonic()
+            done.set_result(whole)
 
     def connection_lost(self, error: Exception | None) -> None:
-        done = self._done
-        if error is not None and done is not None and not done.done():
-            done.set_exception(error)
+        if error is not None and self._done is not None and not self._done.done():
+            self._done.set_exception(error)
         self.data_received(b"")
 
 
 async def _until_shutdown(
-    idle: dict[Place, deque[_Connection]],
+    idle: Idle[_Connection],
     proxied: dict[Place, Any],
     among: WeakKeyDictionary[Any, _LoopConnections],
 ) -> AsyncIterator[None]:
@@ -187,9 +168,7 @@ async def _until_shutdown(
         yield
     finally:
         among.pop(asyncio.get_running_loop(), None)
-        for connections in idle.values():
-            for connection in connections:
-                connection.close()
+        idle.close()
         for pool in proxied.values():
             await pool.aclose()
         await asyncio.sleep(0)  # the loop closes what was given up

@@ -7,21 +7,21 @@ through a pool of httpcore's, the engine inside httpx. That is left to deal with
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import time
-from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import redact
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
 from hermes_core.llm.http1 import Answer, head_of, headers_of
-from hermes_core.llm.proxies import KEEPALIVE_SECONDS, Place, place_of, proxied
+from hermes_core.llm.idle import Idle
+from hermes_core.llm.place import Place, place_of, proxied
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    import socket
     from types import TracebackType
 
 FOREVER = 10.0**8
@@ -39,9 +39,8 @@ class Transport:
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._idle: defaultdict[Place, deque[_Connection | _Proxied]] = defaultdict(deque)
+        self._idle = Idle[_Connection | _Proxied]()
         self._inherited: list[object] = []
-        self._closed = False
 
     def send(self, request: HttpRequest, timeout: float, tls: Tls = USUAL) -> HttpResponse:
         """Send and wait for the whole answer, at most ``timeout`` seconds.
@@ -52,51 +51,28 @@ class Transport:
         """
         if self._pid != os.getpid():  # a forked child: the connections belong to the parent
             self._inherited.append(self._idle)
-            self._pid, self._idle = os.getpid(), defaultdict(deque)
+            self._pid, self._idle = os.getpid(), Idle()
         with mapped_errors(timeout):
             end = time.monotonic() + min(timeout, FOREVER)
-            place = place_of(request.url, tls)
-            idle = self._idle[place]
-            connection = _usable(idle) or (_Connection if place.proxy is None else _Proxied)(place, end)
+            place, idle = place_of(request.url, tls), self._idle
+            connection = idle.take(place) or (_Connection if place.proxy is None else _Proxied)(place, end)
             try:
                 answer = connection.send(request, end)
             except BaseException:
                 connection.close()
                 raise
-            if connection.keeps and not self._closed:
-                idle.append(connection)
-            else:
-                connection.close()
+            idle.put(place, connection)
         return unpacked(answer)
 
     def close(self) -> None:
         """Close idle connections."""
-        self._closed = True
-        for idle in self._idle.values():
-            while idle:
-                idle.pop().close()
-
-
-def _usable(idle: deque[_Connection | _Proxied]) -> _Connection | _Proxied | None:
-    """The connection that was used last; those that are no longer any good are closed."""
-    while True:
-        try:
-            connection = idle.pop()
-        except IndexError:
-            return None
-        if connection.is_usable:
-            return connection
-        connection.close()
+        self._idle.close()
 
 
 class _Connection:
-    """A connection that one thread uses at a time.
+    """A connection that one thread uses at a time."""
 
-    Attributes:
-        keeps: Whether it can be used again, after an answer.
-    """
-
-    keeps = False
+    keeps, idle_since = False, 0.0
 
     def __init__(self, place: Place, end: float) -> None:
         import socket
@@ -113,9 +89,12 @@ class _Connection:
             raise
 
     @property
-    def is_usable(self) -> bool:
-        """Whether the server has not hung up, and is not about to."""
-        return time.monotonic() - self._idle_since < KEEPALIVE_SECONDS and not _is_readable(self._socket)
+    def is_silent(self) -> bool:
+        if not hasattr(select, "poll"):  # Windows
+            return not select.select([self._socket], [], [], 0)[0]
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not poll.poll(0)
 
     def send(self, request: HttpRequest, end: float) -> HttpResponse:
         head, body = head_of(request), request.body
@@ -136,7 +115,7 @@ class _Connection:
             self._socket.settimeout(_left(end))
             whole = answer.feed(self._socket.recv(SHORT))
             if whole is not None:
-                self.keeps, self._idle_since = answer.keeps, time.monotonic()
+                self.keeps, self.idle_since = answer.keeps, time.monotonic()
                 return whole
 
     def close(self) -> None:
@@ -146,7 +125,8 @@ class _Connection:
 class _Proxied:
     """A connection by way of a proxy, which one thread uses at a time too."""
 
-    keeps = is_usable = True
+    keeps = is_silent = True
+    idle_since = math.inf
 
     def __init__(self, place: Place, _end: float) -> None:
         import httpcore
@@ -175,15 +155,6 @@ def _left(end: float) -> float:
     if left <= 0:
         raise TimeoutError
     return left
-
-
-def _is_readable(stream: socket.socket) -> bool:
-    """Whether something has come that nobody asked for, which mostly is the end."""
-    if not hasattr(select, "poll"):  # Windows
-        return bool(select.select([stream], [], [], 0)[0])
-    poll = select.poll()
-    poll.register(stream, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def plain_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -464,6 +464,40 @@ def test_a_connection_that_the_server_dropped_is_replaced(way, lane, raw_server)
     assert texts == ["again"] * 3
 
 
+def test_a_connection_on_which_something_comes_unasked_is_not_used_again(lane, raw_server):
+    """What a server says behind an answer, later, never stands for the answer of the next call; in both ways."""
+    body = b'{"choices": [{"message": {"content": "asked"}}]}'
+
+    def says_more(connection) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        time.sleep(0.1)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        connection.recv(65536)
+
+    server = raw_server(says_more)
+    llm = lane.bare_host(server.config).llm("p")
+
+    async def two() -> list[str]:
+        texts = [await ask(llm, timeout=20)]
+        await asyncio.sleep(0.3)
+        return [*texts, await ask(llm, timeout=20)]
+
+    texts = [llm.complete(MESSAGES, timeout=20).text]
+    time.sleep(0.3)
+    texts += [llm.complete(MESSAGES, timeout=20).text, *asyncio.run(two())]
+    assert (texts, server.accepted) == (["asked"] * 4, 4)
+
+
+@pytest.mark.parametrize("size", [10, 100_000, 5_000_000])
+def test_a_request_arrives_whole(way, lane, size):
+    """A request of any size arrives as it was sent, with its length."""
+    messages = [{"role": "user", "content": "x" * size}]
+    way.complete(lane.llm(), messages, timeout=60)
+    (request,) = lane.server.requests
+    assert (request.body["messages"], "transfer-encoding" in request.headers) == (messages, False)
+
+
 def test_a_compressed_answer_is_read(way, lane, raw_server):
     """An answer in gzip is unpacked."""
     import gzip

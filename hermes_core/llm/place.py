@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.redact import register_address
 from hermes_core.llm.http1 import address_of
+from hermes_core.llm.idle import SECONDS
 from hermes_core.llm.tls import USUAL, Tls, tls_context
 from hermes_core.types.address import host_of, is_loopback
 
 if TYPE_CHECKING:
     import ssl
-
-KEEPALIVE_SECONDS = 20.0
-"""How long an idle connection is kept."""
 
 
 class Place(NamedTuple):
@@ -71,7 +69,7 @@ def proxied(place: Place, backend: Any, http_proxy: Any, socks_proxy: Any) -> An
         proxy_url=address,
         proxy_auth=login,
         ssl_context=place.tls_context,
-        keepalive_expiry=KEEPALIVE_SECONDS,
+        keepalive_expiry=SECONDS,
         network_backend=backend,
     )
 
