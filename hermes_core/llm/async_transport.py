@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from hermes_core.types.wire import HttpRequest
+
+MOST_CONNECTING = 100
+"""Connections to one place that are made at a time; of more at once, many servers let some wait for a second."""
 
 NEXT_ADDRESS_SECONDS = 0.25
 """How long one of a server's addresses may be silent before the next is tried too."""
@@ -59,6 +63,7 @@ class _LoopConnections:
 
     def __init__(self) -> None:
         self._idle = Idle[_Connection]()
+        self._connecting = defaultdict[Place, asyncio.Semaphore](lambda: asyncio.Semaphore(MOST_CONNECTING))
         self._proxied: dict[Place, Any] = {}
 
     async def live_until_shutdown(self, among: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopConnections]) -> None:
@@ -69,7 +74,10 @@ class _LoopConnections:
     async def send(self, request: HttpRequest, place: Place) -> HttpResponse:
         if place.proxy is not None:
             return await self._by_proxy(request, place)
-        connection = self._idle.take(place) or await _connected(place)
+        connection = self._idle.take(place)
+        if connection is None:
+            async with self._connecting[place]:
+                connection = self._idle.take(place) or await _connected(place)
         try:
             answer = await connection.send(request)
         except BaseException:  # cancelling raises no Exception

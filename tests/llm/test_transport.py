@@ -16,6 +16,7 @@ import pytest
 
 from hermes_core import ProviderProfile
 from hermes_core.errors import InvalidRequestError, ProviderTransportError
+from hermes_core.llm.async_transport import MOST_CONNECTING
 from hermes_core.llm.transport import mapped_errors
 from hermes_core.testing import FakeProvider
 
@@ -211,6 +212,34 @@ def test_two_hundred_calls_at_once_are_all_answered(lane):
 
     assert asyncio.run(main()) == {"pong"}
     assert (len(lane.server.requests), len(lane.log())) == (200, 200)
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """An event loop that counts how many connections are being made at once."""
+
+    now = most = 0
+
+    async def create_connection(self, *args, **keywords):
+        """Make one, a little slower than usual."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(0.01)
+            return await super().create_connection(*args, **keywords)
+        finally:
+            self.now -= 1
+
+
+def test_a_server_is_not_asked_for_all_connections_at_once(lane):
+    """Many calls at once connect in turns, so that no server drops some of them for want of room."""
+    llm = lane.llm()
+
+    async def main() -> None:
+        await asyncio.gather(*(ask(llm, timeout=60) for _ in range(MOST_CONNECTING + 50)))
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        runner.run(main())
+        assert 1 < runner.get_loop().most <= MOST_CONNECTING
 
 
 @pytest.mark.slow
