@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.redact import register_address
 from hermes_core.llm.http1 import address_of
-from hermes_core.llm.idle import SECONDS
+from hermes_core.llm.idle import MOST, SECONDS
 from hermes_core.llm.tls import USUAL, Tls, tls_context
 from hermes_core.types.address import host_of, is_loopback
 
@@ -69,6 +69,8 @@ def proxied(place: Place, backend: Any, http_proxy: Any, socks_proxy: Any) -> An
         proxy_url=address,
         proxy_auth=login,
         ssl_context=place.tls_context,
+        max_connections=None,
+        max_keepalive_connections=MOST,
         keepalive_expiry=SECONDS,
         network_backend=backend,
     )

@@ -376,6 +376,41 @@ def test_another_host_is_reached_by_the_proxy(way, lane, other_server, monkeypat
     assert [request.path for request in other_server.requests] == ["http://api.acme.test/v1/chat/completions"]
 
 
+class Together(FakeProvider):
+    """A server, or a proxy, that answers nobody before so many have asked."""
+
+    def __init__(self, many: int) -> None:
+        super().__init__()
+        self._all_here = threading.Barrier(many, timeout=20)
+
+    def next_response(self, request):
+        """Wait for the others."""
+        self._all_here.wait()
+        return super().next_response(request)
+
+
+@pytest.mark.parametrize("is_proxied", [False, True], ids=["direct", "by-a-proxy"])
+@pytest.mark.parametrize("awaits", [False, True], ids=["threads", "tasks"])
+def test_no_call_waits_for_another_to_end(lane, monkeypatch, awaits, is_proxied):
+    """As many calls as are made at once are under way at once, by a proxy too."""
+    with Together(25) as server:
+        base_url = server.base_url
+        if is_proxied:
+            monkeypatch.setenv("HTTP_PROXY", base_url.removesuffix("/v1"))
+            base_url = "http://api.acme.test/v1"
+        llm = lane.llm({"model": {"base_url": base_url}, "auxiliary": {"transient_retries": 0}})
+
+        async def main() -> list[str]:
+            return await asyncio.gather(*(ask(llm, timeout=60) for _ in range(25)))
+
+        if awaits:
+            texts = asyncio.run(main())
+        else:
+            with ThreadPoolExecutor(25) as threads:
+                texts = [*threads.map(lambda _: llm.complete(MESSAGES, timeout=60).text, range(25))]
+    assert texts == ["pong"] * 25
+
+
 def test_a_proxy_with_a_login_is_given_it(way, lane, other_server, monkeypatch):
     """The user and password in a proxy's address go to the proxy, as Basic authorization."""
     address = other_server.base_url.removesuffix("/v1").replace("//", "//ann:pw%401@")
