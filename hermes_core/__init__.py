@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # a type checker reads it as True; importing typing would
 if TYPE_CHECKING:
     from hermes_hookspecs.markers import hookimpl as hookimpl
 
+    from hermes_core.config.database import open_database as open_database
     from hermes_core.config.redact import redact as redact
     from hermes_core.errors import HermesError as HermesError
     from hermes_core.errors import MissingCredentialError as MissingCredentialError
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from hermes_core.host import Host as Host
     from hermes_core.llm.client import PluginLlm as PluginLlm
     from hermes_core.memory.provider import MemoryProvider as MemoryProvider
+    from hermes_core.memory.provider import RecallStatus as RecallStatus
     from hermes_core.plugins.context import PluginContext as PluginContext
+    from hermes_core.providers.gemini import gemini_thinking as gemini_thinking
     from hermes_core.providers.profile import OMIT_TEMPERATURE as OMIT_TEMPERATURE
     from hermes_core.providers.profile import EndpointHost as EndpointHost
     from hermes_core.providers.profile import ProviderProfile as ProviderProfile
@@ -64,10 +67,13 @@ _HOME_OF = {
     "PluginLlmTrustError": "hermes_core.errors",
     "PluginLlmUsage": "hermes_core.types.llm",
     "ProviderProfile": "hermes_core.providers.profile",
+    "RecallStatus": "hermes_core.memory.provider",
     "StructuredOutputError": "hermes_core.errors",
     "Tool": "hermes_core.types.contributions",
     "__version__": "hermes_core.version",
+    "gemini_thinking": "hermes_core.providers.gemini",
     "hookimpl": "hermes_hookspecs.markers",
+    "open_database": "hermes_core.config.database",
     "redact": "hermes_core.config.redact",
 }
 
@@ -92,10 +98,13 @@ __all__ = [
     "PluginLlmTrustError",
     "PluginLlmUsage",
     "ProviderProfile",
+    "RecallStatus",
     "StructuredOutputError",
     "Tool",
     "__version__",
+    "gemini_thinking",
     "hookimpl",
+    "open_database",
     "redact",
 ]
 

@@ -32,7 +32,9 @@
     │  ├─ ProviderHookError          a profile's own hook raised
     │  └─ ResponseFormatError        also RuntimeError; 200, but no answer; .code
     ├─ StructuredOutputError         also ValueError; .result holds the whole answer
-    └─ MemoryProviderError
+    ├─ MemoryProviderError
+    ├─ MemoryFileError               a file of the built-in memory cannot be read or written; .path
+    └─ MemoryWriteError              a change of the built-in memory was refused; .reason, .details
 
 Decide on types and fields, never on message text. The command line prints ``error: …`` and
 ``hint: …`` and exits with 1.
@@ -41,7 +43,7 @@ Decide on types and fields, never on message text. The command line prints ``err
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -299,6 +301,27 @@ class StructuredOutputError(HermesError, ValueError):
 
 class MemoryProviderError(HermesError):
     """A memory provider broke its contract."""
+
+
+class MemoryFileError(HermesError):
+    """A file of the built-in memory cannot be read or written; ``path`` is which. It was left as it is."""
+
+    def __init__(self, message: str, *, path: object = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = str(path)
+
+
+class MemoryWriteError(HermesError):
+    """A change of the built-in memory was refused, and nothing was changed.
+
+    ``reason`` is one of ``invalid``, ``no_match``, ``ambiguous``, ``full``, ``threat``, ``drift``, ``denied`` and
+    ``off``; ``details`` are what the model is told beside the message.
+    """
+
+    def __init__(self, message: str, *, reason: str, hint: str = "", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+        self.details = dict(details or {})
 
 
 def describe(error: BaseException) -> str:

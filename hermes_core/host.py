@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextvars import copy_context
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,12 +12,13 @@ from hermes_core.config.environment import Environment
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.redact import redact
 from hermes_core.config.settings import Config, ConfigFile
-from hermes_core.errors import HermesError, PluginError, near
+from hermes_core.errors import PluginError, near
+from hermes_core.memory.of_host import HostMemory
 from hermes_core.plugins.activation import find_plugins
 from hermes_core.plugins.debug import open_logs
 from hermes_core.plugins.entries import entry_of
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.manifest import CLI, COMMANDS, Manifest
+from hermes_core.plugins.manifest import CLI, Manifest
 from hermes_core.plugins.plugin import Plugin
 from hermes_core.plugins.registry import PluginRegistry
 
@@ -31,17 +31,19 @@ if TYPE_CHECKING:
     from hermes_core.llm.engine import LlmEngine
     from hermes_core.llm.hooks import LlmHooks
     from hermes_core.llm.transport import Transport
+    from hermes_core.plugins.command_runner import CommandRunner
     from hermes_core.plugins.context import PluginContext
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
     from hermes_core.types.agent import Agent, AgentResolver
     from hermes_core.types.contributions import CliCommand, Command
+    from hermes_core.types.models import ModelList
     from hermes_core.types.wire import ApiMode
 
 log = logging.getLogger(__name__)
 
 
-class Host:
+class Host(HostMemory):
     """One home, ready for use. Make it with ``Host.load()``; close it, or use it in a ``with``.
 
     Several hosts live in one process without touching each other, or ``os.environ``.
@@ -208,10 +210,19 @@ class Host:
 
         A higher tier replaces a lower one's command; within a tier the first keeps the name.
         """
-        from hermes_core.plugins.commands import winners
-        from hermes_core.types.contributions import Command
+        return self._commands.commands
 
-        return winners(self._registry.items(COMMANDS, lambda item: isinstance(item, Command)))
+    @cached_property
+    def _commands(self) -> CommandRunner:
+        from hermes_core.plugins.command_runner import CommandRunner
+        from hermes_core.types.contributions import command_name
+
+        def explain(name: str) -> None:
+            self.explain_absence(
+                name, f"/{name}", lambda manifest: {command_name(word): "" for word in manifest.commands}
+            )
+
+        return CommandRunner(self._registry, self.config, self.context, explain)
 
     @property
     def cli_commands(self) -> dict[str, CliCommand]:
@@ -276,21 +287,11 @@ class Host:
             CommandError: Its handler raised; ``__cause__`` is what. A ``HermesError`` goes through as it is.
             CommandTimeoutError: Its async handler took too long.
         """
-        import asyncio
-        from concurrent.futures import ThreadPoolExecutor
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._run_command(name, raw_args)
-        with ThreadPoolExecutor(1, "hermes-command") as thread:
-            return thread.submit(copy_context().run, self._run_command, name, raw_args).result()
+        return self._commands.run(name, raw_args)
 
     async def arun_command(self, name: str, raw_args: str = "") -> str:
         """As ``run_command``, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self._run_command, name, raw_args)
+        return await self._commands.arun(name, raw_args)
 
     def close(self) -> None:
         """Unload the plugins and close connections; closing twice does nothing."""
@@ -343,21 +344,6 @@ class Host:
                 message = f"{shown} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
                 raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
 
-    def _run_command(self, name: str, raw_args: str) -> str:
-        from hermes_core.plugins.commands import run, time_limit
-        from hermes_core.types.contributions import command_name
-
-        config = self.config()  # also so that no secret in it reaches the screen, whatever a command says
-        commands, known_as = self.commands, command_name(name)
-        command = commands.get(known_as)
-        if command is None:
-            self.explain_absence(
-                known_as, f"/{known_as}", lambda manifest: {command_name(word): "" for word in manifest.commands}
-            )
-            message = f"no command /{known_as}{near(known_as, commands)}"
-            raise HermesError(message, hint="run `hermes run` to list the commands")
-        return run(command, raw_args, self.context(command.plugin), time_limit(config))
-
     def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""
         entries = config.section("plugins", "entries")
@@ -370,6 +356,23 @@ class Host:
         from hermes_core.llm.hooks import ANSWER, DONE, PREPARE, LlmHooks
 
         return LlmHooks(*map(self._registry.listeners, (PREPARE, ANSWER, DONE)))
+
+    def models(self, provider: str | None = None, *, refresh: bool = False) -> list[ModelList]:
+        """The models of a provider, or of each that would answer now; every list says where it came from.
+
+        Providers are asked at once, and at most once an hour unless ``refresh``.
+
+        Raises:
+            UnknownProviderError: There is no such provider, and no address for it.
+
+        Example:
+            >>> [found.provider for found in Host.load("/nonexistent").models("embedded")]
+            ['embedded']
+        """
+        from hermes_core.llm.model_lists import ModelLists
+
+        lists = ModelLists(self)
+        return [lists.get(provider, refresh=refresh)] if provider else lists.collect(lists.answering(), refresh=refresh)
 
     def wires(self) -> Mapping[str, ApiMode]:
         """Wire formats by name; a plugin's beats the host's own."""

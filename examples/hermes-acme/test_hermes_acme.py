@@ -3,9 +3,21 @@
 import hermes_acme
 
 from hermes_core import Host
-from hermes_core.testing import FakeProvider
+from hermes_core.testing import FakeProvider, ProviderContract
 
 PING = [{"role": "user", "content": "ping"}]
+
+
+class TestAcme(ProviderContract):
+    """Acme keeps what every provider has to keep."""
+
+    profile = hermes_acme.ACME
+
+
+class TestXiaomi(ProviderContract):
+    """So does what takes Xiaomi's place."""
+
+    profile = hermes_acme.XIAOMI
 
 
 def test_acme_gets_its_key_model_and_header(tmp_path):

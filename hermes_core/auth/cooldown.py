@@ -106,7 +106,7 @@ def reset_moment(headers: Mapping[str, str], body: bytes | str, now: float) -> f
         >>> reset_moment({}, b'{"error": {"message": "Rate limit. Please try again in 1m30s."}}', now=1000.0)
         1090.0
     """
-    found = _retry_after(headers.get("retry-after", ""), now)
+    found = read_retry_after(headers.get("retry-after", ""), now)
     if found is None:
         found = _of_limits(headers, now)
     if found is None:
@@ -114,8 +114,13 @@ def reset_moment(headers: Mapping[str, str], body: bytes | str, now: float) -> f
     return None if found is None else min(max(found, now), now + LONGEST)
 
 
-def _retry_after(text: str, now: float) -> float | None:
-    """``Retry-After`` as HTTP has it: seconds, or a date."""
+def read_retry_after(text: str, now: float) -> float | None:
+    """When ``Retry-After`` says to come back, in seconds since 1970; None when it says nothing.
+
+    Example:
+        >>> [read_retry_after(text, now=1000.0) for text in ("30", "Thu, 01 Jan 1970 00:20:00 GMT", "soon")]
+        [1030.0, 1200.0, None]
+    """
     seconds = read_duration(text)
     if seconds is not None or not text:
         return None if seconds is None else now + seconds

@@ -130,7 +130,7 @@ class Credentials:
         Args:
             wait: Seconds to wait for other writers.
         """
-        from hermes_core.auth.rows import materialise, write_changes
+        from hermes_core.auth.rows import drop_dead, materialise, write_changes
 
         if not self._saving.acquire(timeout=wait):  # somebody is at it, and will not be much longer
             return
@@ -143,6 +143,7 @@ class Credentials:
                     with self.store_of(name).changing(wait) as tree:
                         materialise(tree, name, ordered)
                         write_changes(tree, name, changes)
+                        drop_dead(tree, name, self.clock())
                 except ConfigError as error:
                     log.debug("how credentials fare is not written yet provider=%s error=%s", name, error)
                     continue

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hermes_core.config.redact import PLACEHOLDERS, register_secret
 from hermes_core.errors import MissingCredentialError
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from hermes_core.config.environment import Environment
+    from hermes_core.providers.catalog import ProviderRow
 
 _MINIMUM_LENGTH = 4
 
@@ -86,6 +87,15 @@ def url_variables(env_vars: Iterable[str]) -> list[str]:
     return [name for name in env_vars if name.endswith("_URL")]
 
 
+def hosts_of_keys(rows: Iterable[ProviderRow]) -> dict[str, list[str]]:
+    """Known hosts, the longest first → the variables that hold keys for them; ``""`` for those of no host."""
+    hosts: dict[str, list[str]] = {}
+    for row in rows:
+        for host in row.hosts or ("",):
+            hosts.setdefault(host, []).extend(key_variables(row.env_vars))
+    return dict(sorted(hosts.items(), key=lambda item: -len(item[0])))
+
+
 def from_environment(names: Iterable[str], environment: Environment) -> Credential | None:
     """The first usable key among variables.
 
@@ -146,16 +156,6 @@ def for_address(base_url: str, hosts: Mapping[str, Iterable[str]], environment: 
     owned = {name for names in hosts.values() for name in names}
     derived = derived_variable(host)
     return from_environment([derived], environment) if derived and derived not in owned else None
-
-
-def is_within(host: str, known: str) -> bool:
-    """Whether ``host`` is ``known`` or a sub-domain of it.
-
-    Example:
-        >>> is_within("eu.api.acme.test", "api.acme.test"), is_within("api.acme.test.evil", "api.acme.test")
-        (True, False)
-    """
-    return bool(known) and (host == known or host.endswith(f".{known}"))
 
 
 def derived_variable(host: str) -> str:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.entries import NEVER_REFUSED, STATE_SOURCES, fingerprint, priority_of, row_id, rows_of, state_of
+from hermes_core.auth.cooldown import read_moment
+from hermes_core.auth.entries import (
+    NEVER_REFUSED,
+    STATE_SOURCES,
+    fingerprint,
+    priority_of,
+    row_id,
+    rows_of,
+    state_of,
+    text_of,
+)
 from hermes_core.auth.store import is_secret
 from hermes_core.errors import ConfigError
 
@@ -16,7 +27,12 @@ if TYPE_CHECKING:
     from hermes_core.auth.oauth import Tokens
     from hermes_core.auth.store import Tree
 
+log = logging.getLogger(__name__)
+
 TOKEN_FIELDS = ("access_token", "refresh_token")
+
+DEAD_SECONDS = 86400.0
+"""How long a dead login is kept, so that the operator can see what became of it."""
 
 
 def materialise(tree: Tree, pool: str, entries: Sequence[Entry]) -> list[Any]:
@@ -98,6 +114,17 @@ def write_changes(tree: Tree, pool: str, changes: Mapping[str, Mapping[str, Any]
             _put(of_tokens, {name: value for name, value in fields.items() if name in TOKEN_FIELDS})
             of_the_row = {*TOKEN_FIELDS, *NEVER_REFUSED, "secret_fingerprint"}
             _put(state, {name: value for name, value in fields.items() if name not in of_the_row})
+
+
+def drop_dead(tree: Tree, pool: str, now: float) -> None:
+    """Take out the logins of an operator that have been dead for a day; nothing but a new login would help them."""
+    rows = rows_of(tree, pool)
+    gone = [row for row in rows if row.get("last_status") == "dead" and text_of(row.get("source")).startswith("manual")]
+    for row in gone:
+        since = read_moment(row.get("last_status_at"))
+        if since is not None and since < now - DEAD_SECONDS:
+            log.info("a login is gone, dead for a day provider=%s label=%s", pool, row.get("label"))
+            tree["credential_pool"][pool].remove(row)
 
 
 def _put(place: Tree, fields: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ COMMANDS = {
     "auth": "List keys and logins, add one, log in, take one out of use",
     "config": "Look at the configuration, change it, check it",
     "llm": "Ask the model something",
+    "models": "List the models that can be chosen",
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",

@@ -1,13 +1,15 @@
-"""The import finder behind the original host's module paths.
+"""The import finders behind the original host's module paths.
 
-It stands at the end of ``sys.meta_path``, so a real module of the same name always wins.
+One stands at the end of ``sys.meta_path``, so a real module of the same name always wins. The other stands at its
+head, and answers where there is a mere folder of that name, which Python would take for a package: some packages
+leave one behind. The shim takes its place, and the modules in it stay where they are.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 
 TYPE_CHECKING = False  # see the facade
 if TYPE_CHECKING:
@@ -17,13 +19,48 @@ if TYPE_CHECKING:
 
 SHIMS = {
     "agent": None,
+    "agent.context_engine": "hermes_core.compat.agent_context_engine",
+    "agent.memory_provider": "hermes_core.compat.agent_memory_provider",
     "agent.plugin_llm": "hermes_core.compat.agent_plugin_llm",
     "agent.secret_scope": "hermes_core.compat.agent_secret_scope",
+    "agent.skill_commands": "hermes_core.compat.agent_skill_commands",
+    "hermes_cli": None,
+    "hermes_cli.config": "hermes_core.compat.hermes_cli_config",
+    "hermes_cli.plugins": "hermes_core.compat.hermes_cli_plugins",
+    "hermes_cli.profiles": "hermes_core.compat.hermes_cli_profiles",
+    "hermes_cli.secret_prompt": "hermes_core.compat.hermes_cli_secret_prompt",
     "hermes_constants": "hermes_core.compat.hermes_constants",
+    "hermes_state": "hermes_core.compat.hermes_state",
+    "plugins": None,
+    "plugins.memory": "hermes_core.compat.plugins_memory",
+    "plugins.memory.config_schema": "hermes_core.compat.plugins_memory_config_schema",
+    "plugins.plugin_storage": "hermes_core.compat.plugins_plugin_storage",
+    "plugins.plugin_utils": "hermes_core.compat.plugins_made_once",
     "providers": "hermes_core.compat.providers",
     "providers.base": "hermes_core.compat.providers_base",
+    "tools": None,
+    "tools.lazy_deps": "hermes_core.compat.tools_lazy_deps",
+    "tools.registry": "hermes_core.compat.tools_registry",
+    "utils": "hermes_core.compat.small_things",
 }
 """Original path → the module that implements it; None is a package with nothing of its own."""
+
+
+class FolderFinder:
+    """Answers for the paths in ``SHIMS`` that lead to a folder without code."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None) -> ModuleSpec | None:
+        """The spec of a shim whose modules are those of the folder too; None for any other name."""
+        if name not in SHIMS:
+            return None
+        found = PathFinder.find_spec(name, path)
+        if found is None or found.loader is not None or found.submodule_search_locations is None:
+            return None
+        spec = ShimFinder.find_spec(name)
+        if spec is not None:
+            spec.submodule_search_locations = found.submodule_search_locations
+        return spec
 
 
 class ShimFinder:
@@ -66,6 +103,7 @@ class ShimLoader:
 
 
 def install() -> None:
-    """Put the finder at the end of ``sys.meta_path``, once, unless ``HERMES_COMPAT=off``."""
+    """Put the finders into ``sys.meta_path``, once, unless ``HERMES_COMPAT=off``."""
     if os.environ.get("HERMES_COMPAT", "").strip().lower() != "off" and ShimFinder not in sys.meta_path:
+        sys.meta_path.insert(0, FolderFinder)
         sys.meta_path.append(ShimFinder)

@@ -25,4 +25,10 @@ def default_host() -> Host:
         return _hosts[home]
 
 
+def current_host() -> Host:
+    """The host whose plugin code is running, else the process's for the active home."""
+    found: Host = current.host()
+    return found
+
+
 current.default_host = default_host

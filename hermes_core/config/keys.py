@@ -203,7 +203,19 @@ ROOT = section(
         ),
         "which plugins load, and what they may do",
     ),
-    Key("memory", section(Key("provider", TEXT, "the one memory provider"), is_open=True), "what is remembered"),
+    Key(
+        "memory",
+        section(
+            Key("provider", TEXT, "the one memory provider"),
+            Key("memory_enabled", SWITCH, "whether the agent keeps notes in `MEMORY.md`", default=True),
+            Key("user_profile_enabled", SWITCH, "whether it keeps facts about the user in `USER.md`", default=True),
+            Key("memory_char_limit", COUNT, "how many characters `MEMORY.md` may hold", default=2200),
+            Key("user_char_limit", COUNT, "how many characters `USER.md` may hold", default=1375),
+            Key("write_approval", SWITCH, "whether what the agent writes waits for your approval", default=False),
+            is_open=True,
+        ),
+        "what is remembered",
+    ),
     Key(
         "credential_pool_strategies",
         section(each=one_of(*POOL_STRATEGIES)),

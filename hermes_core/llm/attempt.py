@@ -12,6 +12,7 @@ from hermes_core.llm.answer import completion_problem, read_body, reported_error
 from hermes_core.llm.downgrade import MOST_CHANGES, change_for, changed
 from hermes_core.llm.prices import estimate
 from hermes_core.llm.request import assemble
+from hermes_core.llm.route import destination
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
 from hermes_core.providers.profile import EndpointHost, ProviderProfile
@@ -88,14 +89,15 @@ def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, s
     """
     base_url, api_key = credential.base_url or route.base_url, credential.value
     if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
-        opened = yield from _opened(route, means)
+        opened = yield from _opened(route, base_url, api_key, means)
         base_url, api_key = opened or (base_url, api_key)
+    base_url, api_mode = destination(route, base_url, api_key)
     check_address(base_url, route.provider)
-    wire = means.wires.get(route.api_mode)
+    wire = means.wires.get(api_mode)
     if wire is None:
-        message = f"no plugin offers the wire format {route.api_mode!r}{near(route.api_mode, means.wires)}"
+        message = f"no plugin offers the wire format {api_mode!r}{near(api_mode, means.wires)}"
         raise ProviderError(message, hint=f"known: {', '.join(sorted(means.wires))}")
-    whole = assemble(call, route, base_url, api_key)
+    whole = assemble(call, route, base_url, api_mode, api_key)
     if wire.inlines_images:
         whole = yield from _with_images(whole, means)
     target, tried = (route.provider, route.model), 0
@@ -115,7 +117,7 @@ def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, s
 def _sent(
     call: LlmCall, route: Route, wire: ApiMode, asked: WireRequest, means: Means, seconds: float
 ) -> Flow[Completion]:
-    request = _by_wire(route, "encode", lambda: wire.encode(asked), _request_problem)
+    request = _by_wire(route, wire, "encode", lambda: wire.encode(asked), _request_problem)
     if wire.sign is not None:
         request = yield from _signed(route, wire, request, means)
     response = yield Send(request, min(means.deadline.left(), seconds), route.tls)
@@ -125,16 +127,19 @@ def _sent(
     reported = reported_error(body)
     if reported is not None:
         raise disguised_error(reported, response, route)
-    answer = _by_wire(route, "decode", lambda: wire.decode(body), completion_problem)
+    answer = _by_wire(route, wire, "decode", lambda: wire.decode(body), completion_problem)
     usage = answer.usage
     if usage.cost_usd is None and usage.total_tokens:
         usage.cost_usd = estimate(usage, route.model, asked.base_url, route.provider)
     return settled(answer, call)
 
 
-def _opened(route: Route, means: Means) -> Flow[tuple[str, str] | None]:
+def _opened(route: Route, base_url: str, api_key: str, means: Means) -> Flow[tuple[str, str] | None]:
     """Address and key of an endpoint that the profile opens itself; the time of a download does not count."""
     asked, deadline = means.host(route.provider), means.deadline
+    asked = asked._replace(
+        base_url=base_url, api_key=api_key, variable=lambda name: means.variable(route.profile, name)
+    )
     before = deadline.left()
     try:
         opened: tuple[str, str] | None = yield Block(
@@ -166,7 +171,7 @@ def _signed(route: Route, wire: ApiMode, request: HttpRequest, means: Means) -> 
     variables = {name: value for name in wire.sign_variables if (value := means.variable(route.profile, name))}
 
     def signed() -> HttpRequest:
-        return _by_wire(route, "sign", lambda: sign(request, variables), _request_problem)
+        return _by_wire(route, wire, "sign", lambda: sign(request, variables), _request_problem)
 
     return (yield from blocking(signed, means.deadline))
 
@@ -186,7 +191,9 @@ def _open_endpoint(route: Route, host: EndpointHost) -> tuple[str, str] | None:
     return opened
 
 
-def _by_wire(route: Route, half: str, function: Callable[[], T], problem_of: Callable[[object], str]) -> T:
+def _by_wire(
+    route: Route, wire: ApiMode, half: str, function: Callable[[], T], problem_of: Callable[[object], str]
+) -> T:
     """Call one half of a wire format; what it raises unasked, or should not return, is blamed on it."""
     try:
         made = function()
@@ -194,10 +201,10 @@ def _by_wire(route: Route, half: str, function: Callable[[], T], problem_of: Cal
     except (HermesError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        message = f"the wire format {route.api_mode!r}: {half} raised {describe(error)}"
+        message = f"the wire format {wire.name!r}: {half} raised {describe(error)}"
         raise ProviderHookError(message, provider=route.provider) from error
     if problem:
-        message = f"the wire format {route.api_mode!r}: {half} returned {problem}"
+        message = f"the wire format {wire.name!r}: {half} returned {problem}"
         raise ProviderHookError(message, provider=route.provider)
     return made
 

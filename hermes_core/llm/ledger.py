@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
+from hermes_core.config.database import open_database
 from hermes_core.config.redact import redact
 from hermes_core.config.truth import is_number
 from hermes_core.errors import BudgetExceededError, HermesError
@@ -32,6 +33,9 @@ BUSY_SECONDS = 10.0
 """How long to wait for another process that holds the file."""
 LEAVING_SECONDS = 1.0
 """The same, when the program ends."""
+
+KEPT_SECONDS = 400 * 86400
+"""How long a call is remembered: a year, and a month to look back from."""
 
 LIMITS = {
     "max_calls_per_hour": ("count(*)", 3600),
@@ -225,16 +229,11 @@ class UsageLedger:
     def _open(self, until: float) -> sqlite3.Connection:
         """The connection, which waits for others until then, by ``time.monotonic``."""
         if self._connection is None:
-            import sqlite3
-
-            if not self._path.exists():
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
-            connection = sqlite3.connect(self._path, timeout=_left(until), check_same_thread=False)
+            connection = open_database(self._path, seconds=_left(until))
             try:
-                _share(connection, until)
-                connection.execute("pragma synchronous = normal")
                 connection.executescript(_SCHEMA)
+                with connection:
+                    connection.execute("delete from usage where at < ?", (time.time() - KEPT_SECONDS,))
             except BaseException:
                 connection.close()
                 raise
@@ -246,20 +245,6 @@ class UsageLedger:
 def _left(until: float) -> float:
     """Seconds until then, none when it is over."""
     return max(until - time.monotonic(), 0.0)
-
-
-def _share(connection: sqlite3.Connection, until: float) -> None:
-    """Let readers and a writer use the file at once; SQLite itself waits for nobody who is just setting that up."""
-    import sqlite3
-
-    while True:
-        try:
-            connection.execute("pragma journal_mode = wal")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-        time.sleep(0.01)
 
 
 def _demand_room(connection: sqlite3.Connection, plugin: str, key: str, most: float) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -13,15 +12,14 @@ from hermes_core.auth.keys import (
     all_from_environment,
     for_address,
     from_section,
+    hosts_of_keys,
     key_variables,
     url_variables,
 )
-from hermes_core.config.kinds import API_MODE
 from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
-from hermes_core.config.truth import as_bool
 from hermes_core.errors import (
     MissingCredentialError,
     ProviderDisabledError,
@@ -29,17 +27,17 @@ from hermes_core.errors import (
     UnknownProviderError,
     near,
 )
+from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Route, default_model, profile_address
+from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
-from hermes_core.llm.wire.select import mandated, usual
+from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
-from hermes_core.types.address import host_of
 from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hermes_core.auth.credentials import Credentials
     from hermes_core.auth.pool import CredentialPool
@@ -52,6 +50,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
+MAIN = ("", "auto", "main")
+"""Words for the provider that every other call goes to."""
+ANY_ENDPOINT = "custom"
+"""The provider of an address that is nobody's."""
 
 
 class Planner:
@@ -84,12 +86,13 @@ class Planner:
         main = self._main_provider(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
+        asked = self._asked(overrides.provider or agent.provider)
         task = self.plugin_task(config)
-        if task.is_explicit and not (overrides.provider or agent.provider or agent.model):
+        if task.is_explicit and not (asked or agent.model):
             chosen = overrides.model
             return self._task_route(config, task, main or "auto", model=chosen, auth_profile=overrides.profile)
-        requested = (overrides.provider or agent.provider).lower() or main or self._automatic(config)
-        is_main = not (overrides.provider or agent.provider) or self._same(requested, main)
+        requested = asked or main or self._automatic(config)
+        is_main = not asked or self._same(requested, main)
         section = config.section("model") if is_main else {}
         return self._route(
             config,
@@ -110,7 +113,8 @@ class Planner:
         seen, found = {first.identity} if first is not None else set(), list[Route]()
         for row in (*self.plugin_task(config).fallback_chain, *fallback_chain(config)):
             try:
-                route = self._route(config, row.provider.lower(), row._asdict(), model=row.model, place=row.place)
+                asked = self._asked(row.provider) or self.active(config)
+                route = self._route(config, asked, row._asdict(), model=row.model, place=row.place)
             except ProviderError as error:
                 log.info("fallback left out place=%s reason=%s", row.place, error)
                 continue
@@ -152,7 +156,7 @@ class Planner:
             auth_profile: The one credential to use.
         """
         main = self._main_provider(config)
-        requested = task.provider if task.provider not in ("", "auto") else "custom" if task.base_url else usual
+        requested = self._asked(task.provider) or (task.base_url and self._owner(task.base_url)) or usual
         if requested == "auto":
             requested = self._automatic(config)
         said = {key: value for key, value in task._asdict().items() if value}
@@ -181,6 +185,9 @@ class Planner:
         """
         entry = self._entry(requested)
         profile, address = self._profile(requested, section, entry, place)
+        if profile.unavailable:
+            message = f"provider {profile.name!r} cannot be used here: {profile.unavailable}"
+            raise ProviderError(message, provider=profile.name, hint="choose another: `hermes providers list`")
         model = model or str(section.get("default") or "") or entry.model
         model = model or default_model(profile, cheap=not is_main)
         pool = self._pool(config, profile, address, section, entry, place)
@@ -196,17 +203,20 @@ class Planner:
             credential=credential,
             pool=pool,
             pinned=bool(pinned),
-            headers={**_headers(section), **entry.extra_headers},
+            headers={**sections.headers(section), **entry.extra_headers},
             max_tokens=self._max_tokens(section, entry, is_main=is_main),
-            api_mode=_api_mode(profile, section, entry, address, model),
-            accepts_images=_accepts_images(profile, section, entry, model),
+            api_mode=sections.demanded_mode(section, entry),
+            accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
-            extra_body={**entry.extra_body, **_mapping(section.get("extra_body"))},
+            extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
+            settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
-            tls=self._tls(entry) if address.startswith("https:") else USUAL,
+            tls=self._tls(entry, address),
         )
 
-    def _tls(self, entry: ProviderEntry) -> Tls:
+    def _tls(self, entry: ProviderEntry, address: str) -> Tls:
+        if not address.startswith("https:"):
+            return USUAL
         if not entry.ssl_verify:
             warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
         files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
@@ -249,10 +259,29 @@ class Planner:
 
     def _main_provider(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
-        name = (config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")).lower()
-        if name in ("", "auto"):
-            return "custom" if config.text("model", "base_url") else ""
-        return name
+        name = config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")
+        address = config.text("model", "base_url")
+        return self._asked(name) or (address and self._owner(address))
+
+    @staticmethod
+    def _asked(word: str) -> str:
+        """A provider that is asked for; ``""`` for the one that every other call goes to."""
+        name = word.strip().lower()
+        return "" if name in MAIN else name
+
+    def _owner(self, address: str) -> str:
+        """The provider to use at an address when none is named: whose host it is, one with a key first."""
+        found = providers_at(self._catalog, address)
+        names = [name for name in found if self._catalog.tiers(name) != {"config"}]  # an entry is asked for by name
+        if len(names) > 1:
+            variables = {row.name: key_variables(row.env_vars) for row in self._catalog}
+            keyed = (
+                name
+                for name in names
+                if self._credentials.mentions(name) or any(all_from_environment(variables[name], self._environment))
+            )
+            return next(keyed, names[0])
+        return names[0] if names else ANY_ENDPOINT
 
     def _same(self, requested: str, main: str) -> bool:
         canonical = self._catalog.resolve(main)
@@ -268,7 +297,7 @@ class Planner:
         rows = [row for row in bundled if row.auto_rank is not None]
         rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
         for row in rows:
-            found = self._usable(config, row)
+            found = self.usable(config, row)
             if found is not None:
                 place = found.source if is_borrowed(found.source) else "auth.json"
                 self._say(f"hermes: using {row.name}, found by {place}; set model.provider to choose another")
@@ -286,7 +315,7 @@ class Planner:
                 return row.name
         raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
 
-    def _usable(self, config: Config, row: ProviderRow) -> Credential | None:
+    def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
@@ -310,20 +339,38 @@ class Planner:
             hint = "run `hermes providers list`, or set model.base_url for a provider of your own"
             message = f"unknown provider {requested!r}{near(requested, self._catalog.words())}"
             raise UnknownProviderError(message, provider=requested, hint=hint)
-        for name in url_variables(profile.env_vars):
-            configured = configured or self._environment.credential(name)
-        return profile, configured or profile_address(profile)
+        configured = configured or self._address_variable(profile)
+        preset = None if configured or profile.base_url else self._catalog.get(preset_for(self._catalog, requested))
+        configured = configured or (self._address_variable(preset) if preset else "")
+        return profile, configured or profile_address(preset or profile)
+
+    def _address_variable(self, profile: ProviderProfile) -> str:
+        """The address in a variable of the provider's; ``""`` when none is set."""
+        return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
-        """The credentials of a provider, as a call to it would find them.
+        """The credentials of a provider, as a call to it would find them; raises what ``endpoint`` does."""
+        return self.endpoint(config, name).pool
+
+    def endpoint(self, config: Config, name: str) -> Endpoint:
+        """Where a provider is asked, as a call to it would be.
 
         Raises:
             UnknownProviderError: There is no such provider, and no address for it.
+            ProviderDisabledError: It is switched off.
         """
-        section = config.section("model") if self._same(name.lower(), self._main_provider(config)) else {}
-        entry = self._entry(name.lower())
-        profile, address = self._profile(name.lower(), section, entry)
-        return self._pool(config, profile, address, section, entry)
+        word = self._asked(name) or self.active(config)
+        section = config.section("model") if self._same(word, self._main_provider(config)) else {}
+        entry = self._entry(word)
+        profile, address = self._profile(word, section, entry)
+        return Endpoint(
+            profile=profile,
+            base_url=address,
+            pool=self._pool(config, profile, address, section, entry),
+            headers={**sections.headers(section), **entry.extra_headers},
+            api_mode=sections.api_mode(profile, section, entry, address, ""),
+            tls=self._tls(entry, address),
+        )
 
     def _pool(
         self,
@@ -342,50 +389,14 @@ class Planner:
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)
         if not any(found) and not names:
-            found.append(for_address(address, self._key_hosts(), self._environment))
+            found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
 
     def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
         said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
         limit = int(said) if said.isdecimal() else None
-        return limit or _positive(section.get("max_tokens")) or entry.max_output_tokens
-
-    def _key_hosts(self) -> dict[str, list[str]]:
-        hosts = {row.hostname or host_of(row.base_url): key_variables(row.env_vars) for row in self._catalog}
-        return {host: names for host, names in hosts.items() if host}
-
-
-def _headers(section: Mapping[str, Any]) -> dict[str, str]:
-    merged: dict[str, str] = {}
-    for key in ("default_headers", "extra_headers"):
-        found = section.get(key)
-        if isinstance(found, Mapping):
-            merged.update({str(name): str(value) for name, value in found.items() if value is not None})
-    return merged
-
-
-def _api_mode(
-    profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, address: str, model: str
-) -> str:
-    """What the address demands, the operator says, the address usually speaks, or the profile says; the first."""
-    said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
-    return mandated(address) or said or usual(address, model) or profile.api_mode
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _accepts_images(profile: ProviderProfile, section: Mapping[str, Any], entry: ProviderEntry, model: str) -> bool:
-    said = as_bool(section.get("supports_vision"))
-    if said is None:
-        said = entry.accepts_images(model)
-    return profile.supports_vision_user_messages if said is None else said
+        return limit or sections.positive(section.get("max_tokens")) or entry.max_output_tokens
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import ProviderHookError, VisionUnavailableError, describe
 from hermes_core.llm.messages import with_schema_prompt
+from hermes_core.llm.model_rules import fixed_temperature, max_tokens_field
 from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
 from hermes_core.types.wire import WireRequest, merged_headers
 from hermes_core.version import USER_AGENT
@@ -16,11 +17,23 @@ if TYPE_CHECKING:
     from hermes_core.types.call import LlmCall
 
 
-def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRequest:
+PLAIN_FIELDS = ("role", "content", "name", "tool_calls", "tool_call_id")
+PLAIN_CALL_FIELDS = ("id", "type", "function")
+"""The fields that every provider knows: of a message, and of a tool call in it."""
+
+
+def assemble(call: LlmCall, route: Route, base_url: str, api_mode: str, api_key: str) -> WireRequest:
     """Apply the provider's profile to a call.
 
-    The profile's hooks are asked here and nowhere else. What the operator configured beats what the
-    profile says.
+    The profile's hooks that shape a request are asked here and nowhere else. What the operator configured beats what
+    the profile says.
+
+    Args:
+        call: What is asked.
+        route: Whom.
+        base_url: Where the request goes.
+        api_mode: The wire format that is spoken there.
+        api_key: The credential it goes with, or ``""``.
 
     Raises:
         VisionUnavailableError: The call holds an image the model cannot take.
@@ -38,42 +51,67 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_key: str) -> WireRe
     if profile.schema_in_prompt:
         messages = with_schema_prompt(messages, call.schema_prompt)
     messages = [plain_message(message, tool_lists=profile.supports_vision_tool_messages) for message in messages]
+    if profile.strict_messages:
+        messages = [strict_message(message) for message in messages]
     messages = call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
     max_tokens = call.max_tokens or route.max_tokens
-    own_wire = route.api_mode == profile.api_mode  # on another, its fields and its limit mean nothing
+    own_wire = _is_own(profile, provider, route.model, base_url, api_mode)
     if max_tokens is None and own_wire:
         max_tokens = call_hook(provider, "get_max_tokens", int | None, profile.get_max_tokens, route.model)
+    reasoning = route.reasoning
+    if reasoning is not None:
+        hook = profile.get_reasoning
+        reasoning = call_hook(provider, "get_reasoning", Mapping | None, hook, route.model, dict(reasoning))
     context = {
         "model": route.model,
         "base_url": base_url,
-        "session_id": None,
-        "reasoning_config": route.reasoning,
-        "supports_reasoning": route.reasoning is not None,
+        "api_mode": api_mode,
+        "session_id": call.session_id,
+        "settings": route.settings,
+        "reasoning_config": reasoning,
+        "supports_reasoning": reasoning is not None,
         "messages": messages,
         "response_format": response_format,
         "max_tokens": max_tokens,
     }
+    extra, headers = _extra(provider, profile, context) if own_wire else ({}, {})
+    extra |= route.extra_body
+    limit = max_tokens_field(route.model, profile.max_tokens_field)
+    left_out = {name for name, value in extra.items() if value is None}
     return WireRequest(
         base_url=base_url,
         model=route.model,
         messages=messages,
         api_key=api_key,
-        headers=merged_headers({"User-Agent": USER_AGENT}, profile.default_headers, route.headers),
-        response_format=response_format,
-        temperature=_temperature(profile.fixed_temperature, call.temperature),
-        max_tokens=max_tokens,
-        max_tokens_field=profile.max_tokens_field,
-        reasoning=route.reasoning,
-        extra={**(_extra(provider, profile, context) if own_wire else {}), **route.extra_body},
+        headers=merged_headers({"User-Agent": USER_AGENT}, profile.default_headers, headers, route.headers),
+        response_format=None if "response_format" in left_out else response_format,
+        temperature=None if "temperature" in left_out else _temperature(profile, route.model, call.temperature),
+        max_tokens=None if left_out & {limit, profile.max_tokens_field} else max_tokens,
+        max_tokens_field=limit,
+        reasoning=reasoning,
+        extra={name: value for name, value in extra.items() if value is not None},
     )
 
 
-def _extra(provider: str, profile: ProviderProfile, context: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that a profile adds to the body of its own wire format."""
+def _is_own(profile: ProviderProfile, provider: str, model: str, base_url: str, api_mode: str) -> bool:
+    """Whether a wire format is the profile's own; on another, its fields and its limit mean nothing."""
+    own = profile.api_mode == api_mode
+    return own or api_mode == call_hook(provider, "get_api_mode", str, profile.get_api_mode, model, base_url)
+
+
+def _extra(
+    provider: str, profile: ProviderProfile, context: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """The fields that a profile adds to the body of its own wire format, and its headers."""
     extras = call_hook(provider, "build_api_kwargs_extras", tuple, profile.build_api_kwargs_extras, **context)
     body = call_hook(provider, "build_extra_body", dict, profile.build_extra_body, **context)
     extra_body, top_level = _pair(provider, extras)
-    return {**top_level, **body, **extra_body}
+    top_level = dict(top_level)
+    headers, more = (top_level.pop(name, None) or {} for name in ("extra_headers", "extra_body"))
+    if not isinstance(headers, Mapping) or not isinstance(more, Mapping):
+        message = f"provider {provider!r}: its hook build_api_kwargs_extras must give extra_headers as a mapping"
+        raise ProviderHookError(message, provider=provider)
+    return {**top_level, **body, **more, **extra_body}, {str(name): str(value) for name, value in headers.items()}
 
 
 def _pair(provider: str, extras: tuple[Any, ...]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -85,11 +123,29 @@ def _pair(provider: str, extras: tuple[Any, ...]) -> tuple[Mapping[str, Any], Ma
     return body or {}, top_level or {}
 
 
-def _temperature(fixed: object, asked: float | None) -> float | None:
-    """None: the caller's; ``OMIT_TEMPERATURE``: none is sent; a number: that one."""
+def _temperature(profile: ProviderProfile, model: str, asked: float | None) -> float | None:
+    """What the model demands, else what the profile says, else the caller's."""
+    fixed = fixed_temperature(model)
+    fixed = profile.fixed_temperature if fixed is None else fixed
     if fixed is OMIT_TEMPERATURE:
         return None
     return fixed if isinstance(fixed, int | float) else asked
+
+
+def strict_message(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the fields that only some servers know.
+
+    Example:
+        >>> strict_message({"role": "assistant", "content": "hi", "reasoning_content": "hm"})
+        {'role': 'assistant', 'content': 'hi'}
+    """
+    kept = {name: message[name] for name in PLAIN_FIELDS if name in message}
+    if isinstance(kept.get("tool_calls"), list):
+        kept["tool_calls"] = [
+            {name: call[name] for name in PLAIN_CALL_FIELDS if name in call} if isinstance(call, Mapping) else call
+            for call in kept["tool_calls"]
+        ]
+    return kept
 
 
 def plain_message(message: dict[str, Any], *, tool_lists: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from hermes_core.errors import MissingModelError
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.tls import USUAL, Tls
+from hermes_core.llm.wire.select import mandated, usual
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,10 +32,11 @@ class Route(NamedTuple):
         pinned: Whether this credential alone will do: the call asked for it.
         headers: What the operator configured to be sent.
         max_tokens: The operator's output limit in tokens, when the call gives none.
-        api_mode: The wire format.
+        api_mode: The wire format that the operator demands; ``""`` when the address, or the provider, decides.
         accepts_images: Whether an image may be sent.
         reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
         extra_body: What the operator adds to the request's body.
+        settings: The section of ``config.yaml`` that bears the provider's name.
         timeout: The operator's limit for one attempt in seconds, or None.
         tls: Whose certificates are trusted.
     """
@@ -48,10 +50,11 @@ class Route(NamedTuple):
     pinned: bool = False
     headers: Mapping[str, str] = MappingProxyType({})
     max_tokens: int | None = None
-    api_mode: str = "chat_completions"
+    api_mode: str = ""
     accepts_images: bool = True
     reasoning: Mapping[str, Any] | None = None
     extra_body: Mapping[str, Any] = MappingProxyType({})
+    settings: Mapping[str, Any] = MappingProxyType({})
     timeout: float | None = None
     tls: Tls = USUAL
 
@@ -62,6 +65,17 @@ class Route(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Route(provider={self.provider!r}, model={self.model!r}, credential={self.credential!r})"
+
+
+class Endpoint(NamedTuple):
+    """Where a provider is asked, whatever the model; the attributes are those of a ``Route``."""
+
+    profile: ProviderProfile
+    base_url: str
+    pool: CredentialPool
+    headers: Mapping[str, str]
+    api_mode: str
+    tls: Tls
 
 
 def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
@@ -82,6 +96,34 @@ def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
         message = f"no model is chosen for provider {profile.name!r}: give model=, or set model.default"
         raise MissingModelError(message, provider=profile.name, hint="set model.default in config.yaml")
     return model
+
+
+def destination(route: Route, base_url: str, api_key: str) -> tuple[str, str]:
+    """Where a request goes with a key, and the wire format that is spoken there.
+
+    Example:
+        >>> from hermes_core import ProviderProfile
+        >>> from hermes_core.auth.keys import NO_CREDENTIAL
+        >>> route = Route(ProviderProfile("acme"), "acme", "m", "https://api.acme.test/v1", NO_CREDENTIAL)
+        >>> destination(route, route.base_url, "")
+        ('https://api.acme.test/v1', 'chat_completions')
+    """
+    profile, model = route.profile, route.model
+    api_mode = wire_format(profile, route.api_mode, base_url, model)
+    context = {"model": model, "api_mode": api_mode, "api_key": api_key}
+    moved = call_hook(route.provider, "get_base_url", str, profile.get_base_url, base_url, **context) or base_url
+    return moved, (api_mode if moved == base_url else mandated(moved) or api_mode)
+
+
+def wire_format(profile: ProviderProfile, demanded: str, base_url: str, model: str) -> str:
+    """What the address demands, the operator, the profile for this model, what is usual there, or the profile's own."""
+    return (
+        mandated(base_url)
+        or demanded
+        or call_hook(profile.name, "get_api_mode", str, profile.get_api_mode, model, base_url)
+        or usual(base_url, model)
+        or profile.api_mode
+    )
 
 
 def profile_address(profile: ProviderProfile) -> str:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.auth.cooldown import read_retry_after
 from hermes_core.config.redact import redact
-from hermes_core.config.truth import is_number
 from hermes_core.errors import (
     AuthenticationError,
     InvalidRequestError,
@@ -49,30 +49,18 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         request_id=request_id,
         provider=route.provider,
         model=route.model,
-        hint=_HINTS[kind],
+        hint=(kind is AuthenticationError and route.profile.refusal_hint) or _HINTS[kind],
         headers={name: value for name, value in response.headers.items() if _says_when(name)},
     )
-    error.retry_after = _seconds(response.headers.get("retry-after", ""))
+    now = time.time()
+    moment = read_retry_after(response.headers.get("retry-after", ""), now)
+    error.retry_after = None if moment is None else round(moment - now, 3)
     return error
 
 
 def _says_when(name: str) -> bool:
     """Whether a header says when to come back, and nothing that is a secret."""
     return name == "retry-after" or "ratelimit" in name
-
-
-def _seconds(after: str) -> float | None:
-    """``Retry-After`` in seconds, also where it is a date; None when it is neither."""
-    try:
-        seconds = float(after)
-    except ValueError:
-        from email.utils import parsedate_to_datetime
-
-        try:
-            seconds = max(parsedate_to_datetime(after).timestamp() - time.time(), 0.0) if after else -1.0
-        except (ValueError, OverflowError):
-            return None
-    return seconds if is_number(seconds) and seconds >= 0 else None
 
 
 def disguised_error(error: Any, response: HttpResponse, route: Route) -> ProviderError:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NATIVE_GROUP = "hermes"
+NOT_CHOSEN = "not chosen: memory.provider selects one memory provider"
 
 
 def _listed(value: Any, key: str = "") -> frozenset[str]:
@@ -79,7 +80,7 @@ class Activation(NamedTuple):
         if self.memory and self.memory in (plugin.name, plugin.key, plugin.key.rpartition("/")[2]):
             return "", ""
         if plugin.kind == "exclusive":
-            return "not chosen: memory.provider selects one memory provider", f"set memory.provider to {plugin.name}"
+            return NOT_CHOSEN, f"set memory.provider to {plugin.name}"
         if not self.enabled.isdisjoint(ids):
             return "", ""
         if plugin.kind == "model-provider" and plugin.group != NATIVE_GROUP:
@@ -100,6 +101,7 @@ class Activation(NamedTuple):
             plugin.manifest = plugin.manifest._replace(kind="standalone")
         reason, remedy = self.refusal(plugin)
         plugin.state = "off" if reason else "ready"
+        plugin.is_unchosen = reason == NOT_CHOSEN
         plugin.reason, plugin.remedy = reason, remedy
 
 
@@ -133,9 +135,9 @@ def find_plugins(home: Path, environment: Environment, file: ConfigFile, index: 
     for row in rows:
         if row.state != "failed":
             activation.apply(row)
-        if row.state == "ready":
-            row.reason, row.remedy = _unmet(row.manifest, environment)
-            row.state = "off" if row.reason else "ready"
+        unmet = _unmet(row.manifest, environment) if row.state == "ready" or row.is_unchosen else ("", "")
+        if unmet[0]:
+            (row.reason, row.remedy), row.state, row.is_unchosen = unmet, "off", False
     known = {word for row in rows for word in row.ids} if activation.enabled else set()
     for name in activation.enabled - known:
         places = f"{home / 'plugins'} and the installed packages"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_hookspecs.markers import PROJECT
 
-from hermes_core.errors import PluginLoadError
+from hermes_core.errors import PluginLoadError, describe
 from hermes_core.plugins.context import is_memory_provider, is_profile
+from hermes_core.plugins.debug import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,8 @@ def take_up(target: Any, context: PluginContext) -> None:
         message = f"plugin {context.plugin_id!r} has no register() function and implements no hook"
         hint = "define register(ctx), or a function marked @hookimpl"
         raise PluginLoadError(message, plugin=context.plugin_id, hint=hint)
+    if context.manifest.is_unchosen:
+        context.registrations.keep_memory_alone()
 
 
 def _take(target: Any, context: PluginContext) -> bool:
@@ -49,7 +52,7 @@ def _take(target: Any, context: PluginContext) -> bool:
         ledger.natives.append(target)
     register = getattr(target, "register", None)
     if callable(register):
-        _call(register, context)
+        _register(register, context)
         return True
     if native:
         return True
@@ -71,6 +74,21 @@ def implements_hooks(target: Any) -> bool:
     if isinstance(target, ModuleType):
         return any(hasattr(value, _MARK) for value in vars(target).values() if isinstance(value, FunctionType))
     return any(hasattr(inspect.getattr_static(target, name, None), _MARK) for name in dir(target))
+
+
+def _register(register: Callable[..., Any], context: PluginContext) -> None:
+    """Call it. A memory plugin keeps the provider that it registered before it failed, and nothing else."""
+    ledger = context.registrations
+    try:
+        _call(register, context)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or context.manifest.kind != "exclusive" or not ledger.memory:
+            raise
+        ledger.keep_memory_alone()
+        where = context.plugin_id, context.manifest.source
+        warn_once(
+            "memory plugin kept without its hooks and tools plugin=%s source=%s error=%s", *where, describe(error)
+        )
 
 
 def _call(function: Callable[..., Any], context: PluginContext) -> Any:
@@ -103,8 +121,9 @@ def _done(made: Any, context: PluginContext) -> Any:
 
 
 def _take_memory_class(module: ModuleType, context: PluginContext) -> None:
-    """Fall back on the first memory provider class that the module itself defines."""
+    """Fall back on the first complete memory provider class that is defined in the module, or below it."""
     for value in vars(module).values():
-        if isinstance(value, type) and value.__module__ == module.__name__ and is_memory_provider(value):
+        is_own = isinstance(value, type) and f"{value.__module__}.".startswith(f"{module.__name__}.")
+        if is_own and is_memory_provider(value) and not inspect.isabstract(value):
             context.registrations.memory.setdefault(context.manifest.key.rpartition("/")[2], value)
             return

@@ -34,9 +34,11 @@ _NAMES = (
 PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("name", "extends", "api_mode", "display_name", "description", "signup_url", "base_url"), _TEXT),
     **dict.fromkeys(("models_url", "auth_type", "hostname", "default_aux_model", "max_tokens_field"), _TEXT),
-    **dict.fromkeys(("aliases", "env_vars", "fallback_models"), _NAMES),
+    **dict.fromkeys(("refusal_hint", "unavailable"), _TEXT),
+    **dict.fromkeys(("aliases", "env_vars", "fallback_models", "extra_hosts", "preset_for_word"), _NAMES),
     **dict.fromkeys(("supports_health_check", "supports_vision", "supports_vision_tool_messages"), _SWITCH),
-    **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt"), _SWITCH),
+    **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt", "strict_messages"), _SWITCH),
+    **dict.fromkeys(("is_aggregator", "is_local"), _SWITCH),
     **dict.fromkeys(("default_max_tokens", "auto_rank"), _WHOLE),
     **dict.fromkeys(("default_headers", "oauth"), ("a mapping", lambda value: isinstance(value, dict))),
     "fixed_temperature": ("a number or omit", lambda value: value in (None, "omit") or is_number(value)),

@@ -33,6 +33,7 @@ class Plugin:
         remedy: The command or edit that changes that.
         module: The name a folder is imported under, once it is.
         may_retry: Whether it failed in an earlier process only, and may be tried again in this one.
+        is_unchosen: Whether nothing but ``memory.provider``, which names another one, keeps it from loading.
     """
 
     state: str = "ready"
@@ -40,6 +41,7 @@ class Plugin:
     remedy: str = ""
     module: str = ""
     may_retry: bool = False
+    is_unchosen: bool = False
 
     # Written out: importing `dataclasses`, and `inspect` with it, would slow every start of the command line.
     def __init__(

@@ -72,6 +72,16 @@ class Registrations:
         """The hooks it has something for: pluggy looks at no others, which takes a tenth of the time."""
         return [hook for hook, held in _HELD.items() if getattr(self, held)]
 
+    def keep_memory_alone(self) -> None:
+        """Let go of all but memory providers, for a plugin that is to give no more than those.
+
+        Objects with hooks stay where they alone may offer one. What was to run at its end still does.
+        """
+        for held in (self.profiles, self.commands, self.cli_commands, self.tools, self.hooks, self.unused):
+            held.clear()
+        if self.memory:
+            self.natives.clear()
+
     def names(self) -> dict[str, list[str]]:
         """What there is of each kind, by name."""
         held = {

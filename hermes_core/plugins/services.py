@@ -80,6 +80,8 @@ class PluginServices:
     def get_config(self, key: str, default: Any = None) -> Any:
         """One of the plugin's own settings, ``plugins.entries.<id>.settings.<key>``, as a copy.
 
+        A memory provider's may also stand in ``memory.<name>.<key>``; those go first.
+
         Args:
             key: Dotted, relative to the plugin's settings: ``limits.daily``.
             default: What to give when neither the operator nor the manifest's ``config_schema`` says.
@@ -95,8 +97,11 @@ class PluginServices:
 
         parts = setting_path(key, self.plugin_id)
         _, entry = self._entry()
-        for section in SETTINGS:
-            value = Config(entry).get(section, *parts, default=_NOTHING)
+        places = [(Config(entry), section) for section in SETTINGS]
+        if self.manifest.kind == "exclusive":
+            places.insert(0, (Config(self._host.config().section("memory")), self.manifest.name))
+        for config, section in places:
+            value = config.get(section, *parts, default=_NOTHING)
             if value is not _NOTHING:
                 return deepcopy(value)
         schema = self.manifest.manifest.config_schema

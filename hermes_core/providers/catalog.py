@@ -14,6 +14,7 @@ from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,20 +31,31 @@ class ProviderRow(NamedTuple):
     aliases: tuple[str, ...] = ()
     base_url: str = ""
     hostname: str = ""
+    extra_hosts: tuple[str, ...] = ()
+    preset_for_word: tuple[str, ...] = ()
     api_mode: str = "chat_completions"
     auth_type: str = "api_key"
     env_vars: tuple[str, ...] = ()
     display_name: str = ""
     description: str = ""
     auto_rank: int | None = 100
+    is_aggregator: bool = False
+    is_local: bool = False
+    unavailable: str = ""
     plugin: str = ""
     tier: str = ""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that are its own; this machine is nobody's."""
+        own = (self.hostname or host_of(self.base_url), *self.extra_hosts)
+        return tuple(host for host in own if host and not is_loopback(host))
 
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
 """What a row shows of a profile → what it shows where the profile says nothing."""
 
-_TUPLES = ("aliases", "env_vars")
+_TUPLES = ("aliases", "env_vars", "extra_hosts", "preset_for_word")
 _MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 
@@ -161,7 +173,7 @@ class ProviderCatalog:
             claim = Claim(name=key, plugin=plugin, position=call_position(plugin.rank))
             if key in self._lost.get(plugin, ()):
                 verdicts.append(verdict_on(claim, "failed", *self._lost[plugin][key]))
-            elif not plugin.is_active and _would_claim(plugin, key):
+            elif not plugin.is_active and _would_claim(plugin, key, self._learned(plugin) or ()):
                 verdicts.append(verdict_on(claim, plugin.state, plugin.reason, plugin.remedy))
         return verdicts
 
@@ -378,6 +390,8 @@ def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
     return [({**data, "name": str(data["name"])}, int(band)) for data, band in held]
 
 
-def _would_claim(plugin: Plugin, name: str) -> bool:
-    declared = {_word(data["name"]) for data in plugin.manifest.profiles}
-    return name in (declared or ({plugin.name.lower()} if plugin.kind == "model-provider" else ()))
+def _would_claim(plugin: Plugin, name: str, learned: Sequence[tuple[Mapping[str, Any], int]]) -> bool:
+    told = [*plugin.manifest.profiles, *(data for data, _ in learned)]
+    return name in (
+        {_word(data["name"]) for data in told} or ({plugin.name.lower()} if plugin.kind == "model-provider" else ())
+    )

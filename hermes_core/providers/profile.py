@@ -28,6 +28,10 @@ OMIT_TEMPERATURE: Final = _OmitTemperature()
 """As ``fixed_temperature``: never send a temperature to this provider."""
 
 
+def _not_set(_name: str) -> str:
+    return ""
+
+
 class EndpointHost(NamedTuple):
     """What a profile may ask of the host while it opens its own endpoint.
 
@@ -36,12 +40,22 @@ class EndpointHost(NamedTuple):
         settings: The section of ``config.yaml`` that bears the provider's name, or an empty mapping.
         allow_downloads: True under the ``hermes`` command, False in a program that embeds the host.
         say: Shows one line to the operator.
+        base_url: Where the request would go otherwise: the operator's address, or else the profile's own.
+        api_key: The credential it would go with, or ``""``.
+        variable: Looks a variable up, as the home's ``.env`` or else the process has it; ``""`` when it is not
+            set, or is the key of another provider.
     """
 
     home: Path
     settings: Mapping[str, Any]
     allow_downloads: bool
     say: Callable[[str], None]
+    base_url: str = ""
+    api_key: str = ""
+    variable: Callable[[str], str] = _not_set
+
+    def __repr__(self) -> str:
+        return f"EndpointHost(home={str(self.home)!r})"
 
 
 class _KeepsUnknownKeywords(ABCMeta):
@@ -53,7 +67,7 @@ class _KeepsUnknownKeywords(ABCMeta):
             known = _parameters(cls.__init__)
             unknown = {} if known is None else {key: keywords.pop(key) for key in [*keywords] if key not in known}
             made = super().__call__(*args, **keywords)
-            for key in ("aliases", "env_vars", "fallback_models"):
+            for key in _TUPLES:
                 value = getattr(made, key)
                 setattr(made, key, (value,) if isinstance(value, str) else tuple(value or ()))
             if made.fixed_temperature == "omit":  # as a manifest writes it
@@ -61,6 +75,9 @@ class _KeepsUnknownKeywords(ABCMeta):
             for key, value in unknown.items():
                 setattr(made, key, value)
             return made
+
+
+_TUPLES = ("aliases", "env_vars", "fallback_models", "extra_hosts", "preset_for_word")
 
 
 @cache
@@ -96,6 +113,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         supports_vision_user_messages: False when a user's image is refused; such a call is not sent.
         fallback_models: Tool-calling models, best first; the first one is the default.
         hostname: Host of its API where ``base_url`` does not say.
+        extra_hosts: More hosts that are its own; each stands for those below it too.
+        preset_for_word: Words for an endpoint of one's own, such as ``ollama``, that mean this profile's address
+            while the operator gives none.
         default_headers: Sent with every request.
         fixed_temperature: None: the caller's; ``OMIT_TEMPERATURE``: never sent; a number: always sent.
         default_max_tokens: Output limit in tokens when the caller gives none.
@@ -104,6 +124,11 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
             None: never chosen so.
         schema_in_prompt: Whether a JSON schema is also written into the prompt.
         max_tokens_field: Name of the output limit on the wire.
+        strict_messages: Whether it refuses messages with fields that are not OpenAI's; those are left out.
+        is_aggregator: Whether it passes calls on to many vendors, its model ids being ``vendor/model``.
+        is_local: Whether it is a server of the user's own: a key is sent where there is one, and not demanded.
+        refusal_hint: Said when it refuses a credential: what is special about who may use it.
+        unavailable: Why this host cannot use it; it is listed, and a call to it fails with this reason.
         oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
             ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
 
@@ -128,6 +153,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     supports_vision_user_messages: bool = True
     fallback_models: tuple[str, ...] = ()
     hostname: str = ""
+    extra_hosts: tuple[str, ...] = ()
+    preset_for_word: tuple[str, ...] = ()
     default_headers: dict[str, str] = field(default_factory=dict, repr=False)
     fixed_temperature: Any = None
     default_max_tokens: int | None = None
@@ -135,6 +162,11 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     auto_rank: int | None = 100
     schema_in_prompt: bool = True
     max_tokens_field: str = "max_tokens"
+    strict_messages: bool = False
+    is_aggregator: bool = False
+    is_local: bool = False
+    refusal_hint: str = ""
+    unavailable: str = ""
     oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def get_hostname(self) -> str:
@@ -144,6 +176,34 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         empty ``base_url`` becomes ``https://<host>/v1``.
         """
         return self.hostname or urlsplit(self.base_url).hostname or ""
+
+    def get_api_mode(self, model: str, base_url: str = "") -> str:
+        """The wire format for ``model`` at ``base_url``; ``""`` leaves it to the address, or else to ``api_mode``.
+
+        Asked when neither the operator nor the host of the address demands one.
+        """
+        return ""
+
+    def get_base_url(
+        self, base_url: str, *, model: str = "", api_mode: str = "", api_key: str = "", **context: Any
+    ) -> str:
+        """Where a request goes that would go to ``base_url``, for providers whose address depends on the rest.
+
+        Args:
+            base_url: The operator's, or else the profile's own.
+            model: The model that is asked.
+            api_mode: The wire format that is spoken.
+            api_key: The credential that is sent, or ``""``.
+            context: More to come.
+        """
+        return base_url
+
+    def get_reasoning(self, model: str, reasoning_config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """How much ``model`` is asked to think, in place of what the operator wants; None to leave it its own way.
+
+        The wire format and the other hooks are given what this returns.
+        """
+        return reasoning_config
 
     def prepare_messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Messages in OpenAI shape as this provider wants them; do not change the list you are given."""
@@ -163,9 +223,12 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Two mappings: fields for the extra body, and top-level fields that replace the request's own.
 
+        ``extra_headers`` and ``extra_body`` among the top-level fields are headers, and fields of the extra body.
+        A field of None is left out of the request, one of the request's own too: ``{"max_tokens": None}``.
+
         Args:
             reasoning_config: ``{"enabled": bool, "effort": str}``, or None.
-            context: ``model``, ``base_url``, ``session_id``, ``supports_reasoning``, ``messages``,
+            context: ``model``, ``base_url``, ``api_mode``, ``session_id``, ``supports_reasoning``, ``messages``,
                 ``response_format``, ``max_tokens`` and more; take what you need.
         """
         return {}, {}
@@ -184,15 +247,16 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """Model ids the provider lists now, or None when it cannot be asked.
 
         Args:
-            api_key: Sent as a bearer token when given.
+            api_key: Sent in the header of the wire format, a bearer token for most.
             base_url: Asked in place of the profile's own; ``models_url`` beats both.
             timeout: Seconds.
         """
-        from hermes_core.providers.model_list import fetch_model_ids
+        from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        root = (base_url or self.base_url).rstrip("/")
-        url = self.models_url or (root and f"{root}/models")
-        return fetch_model_ids(url, api_key=api_key, headers=self.default_headers, timeout=timeout) if url else None
+        places = [self.models_url] if self.models_url else list_addresses(base_url or self.base_url, self.api_mode)
+        return fetch_model_ids(
+            places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=self.api_mode
+        )
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.

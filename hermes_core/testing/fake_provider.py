@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import parse_qsl
 
+from hermes_core.testing.answers import answer_body, completion_body
 from hermes_core.types.wire import merged_headers
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Reply(NamedTuple):
 
 
 class FakeProvider:
-    """An OpenAI-compatible server; it answers ``pong`` until told otherwise, and fails when told to.
+    """A server that answers ``pong`` until told otherwise, and fails when told to.
+
+    It is OpenAI-compatible, and answers in every other wire format of the host's own that it is asked in.
 
     Attributes:
         base_url: Its address, with ``/v1``.
@@ -138,19 +141,7 @@ class FakeProvider:
             models = [{"id": model, "object": "model"} for model in self.models]
             return Reply(body={"object": "list", "data": models})
         model = request.body.get("model", "") if isinstance(request.body, dict) else ""
-        return Reply(body=completion_body(self._text, model=model))
-
-
-def completion_body(text: str, *, model: str = "fake-model") -> dict[str, Any]:
-    """The body of a chat completion that says ``text``."""
-    return {
-        "id": "chatcmpl-fake",
-        "object": "chat.completion",
-        "created": 1,
-        "model": model,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6},
-    }
+        return Reply(body=answer_body(request.path, self._text, model=model))
 
 
 class _Server(ThreadingHTTPServer):

@@ -15,6 +15,16 @@ def host_of(url: str) -> str:
         return ""
 
 
+def is_within(host: str, known: str) -> bool:
+    """Whether ``host`` is ``known`` or a sub-domain of it.
+
+    Example:
+        >>> is_within("eu.api.acme.test", "api.acme.test"), is_within("api.acme.test.evil", "api.acme.test")
+        (True, False)
+    """
+    return bool(known) and (host == known or host.endswith(f".{known}"))
+
+
 @lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine itself."""

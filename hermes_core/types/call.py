@@ -27,6 +27,7 @@ class LlmCall:
         max_tokens: The caller's output limit in tokens, or None.
         timeout: The caller's deadline in seconds over everything the call does, or None.
         purpose: Free text for the audit line.
+        session_id: The conversation it belongs to, for providers that route by it, or None.
         provider: The provider that is asked first; for information.
         model: The model that is asked first; for information.
         started: When the call began, in seconds since 1970; for information.
@@ -45,6 +46,7 @@ class LlmCall:
     max_tokens: int | None = None
     timeout: float | None = None
     purpose: str = ""
+    session_id: str | None = None
     provider: str = ""
     model: str = ""
     started: float = 0.0

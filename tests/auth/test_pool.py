@@ -377,6 +377,21 @@ def test_a_login_that_was_revoked_is_dead(pool_of, auth_file, clock, row, status
     assert (standing.word, auth_file.rows()["a"]["last_error_reset_at"]) == (word, None)
 
 
+def test_a_login_dead_for_a_day_goes_with_the_next_write(pool_of, auth_file, clock):
+    """An operator's login that has been dead for over a day is taken out; the provider's own, and a fresh one, stay."""
+    long_ago, lately = clock.now - 86401, clock.now - 86000
+    auth_file.pool(
+        login("gone", "", "", last_status="dead", last_status_at=long_ago),
+        login("fresh", "", "", 1, last_status="dead", last_status_at=lately),
+        login("theirs", "", "", 2, source="device_code", last_status="dead", last_status_at=long_ago),
+        key("rests", 3, last_status="exhausted", last_status_at=long_ago),
+        key("used", 4),
+    )
+    pool = pool_of()
+    pool.mark(pool.select(exclude={"id-rests"}), 429)
+    assert [*auth_file.rows()] == ["fresh", "theirs", "rests", "used"]
+
+
 def test_marks_count_where_nothing_can_be_written(pool_of, auth_file, owner):
     """In a home that cannot be written, a refusal counts for the process, and nothing fails."""
     auth_file.write("{")

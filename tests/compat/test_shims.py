@@ -105,7 +105,6 @@ def test_a_real_package_gets_the_modules_it_lacks(site, forget):
     assert importlib.import_module("agent.plugin_llm").PluginLlmTrustError is PluginLlmTrustError
 
 
-@pytest.mark.xfail(strict=True, reason="the finder for mere namespace packages (architecture.md §10)")
 def test_a_mere_folder_of_that_name_is_no_module(site, forget):
     """A folder without code on ``sys.path`` does not take the shim's place; the modules in it are there."""
     forget("providers")

@@ -13,6 +13,17 @@ import pytest
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[2]
+CALL = """
+import json, tempfile
+from hermes_core import Host
+from hermes_core.testing import FakeProvider
+with FakeProvider() as server, tempfile.TemporaryDirectory() as home:
+    config = {"model": {"provider": "mimo", "base_url": server.base_url, "api_key": "k-12345"}}
+    with Host.load(home, config) as host:
+        result = host.llm("program").complete([{"role": "user", "content": "ping"}])
+        profile = host.providers.get("mimo")
+print(json.dumps([result.text, result.provider, server.requests[0].body["model"], profile.display_name]))
+"""
 PLAIN, FIRST = "@hookimpl\n", "@hookimpl(tryfirst=True)\n"
 
 
@@ -102,6 +113,18 @@ def test_a_pip_package_offers_a_provider_of_its_own(venv, install_acme):
     install_acme()
     names = [row["name"] for row in venv.hermes("providers", "list")]
     assert ("acme" in names, venv.hermes("providers", "show", "acme-ai")["name"]) == (True, "acme")
+
+
+def test_a_wheel_file_overrides_a_bundled_profile_in_a_call(venv, tmp_path):
+    """A wheel that was built and then installed from its file alone answers a call by the bundled alias."""
+    folder = REPOSITORY / "examples" / "hermes-acme"
+    venv.pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, folder)
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.pip("install", "--no-index", "--no-deps", "--force-reinstall", wheel)
+    venv.acme = PLAIN
+    done = venv.run("python", "-c", CALL)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["pong", "xiaomi", "mimo-v2.5", "Xiaomi MiMo through Acme"]
 
 
 def test_a_user_folder_overrides_a_pip_package(venv, install_acme, home):

@@ -79,6 +79,18 @@ def test_older_calls_are_left_out(ledger, tmp_path):
     assert [row["calls"] for row in read_usage_of(tmp_path, "plugin", since=150.0)] == [1]
 
 
+def test_calls_are_forgotten_in_the_end(ledger, tmp_path):
+    """What is older than 400 days is gone once the file is opened anew; what is younger stays."""
+    now, day = time.time(), 86400
+    ledger.record(used(at=now - 401 * day, plugin="old"))
+    ledger.record(used(at=now - 399 * day, plugin="young"))
+    ledger.close()
+    assert totals(tmp_path) == {"old": (1, 0), "young": (1, 0)}
+    ledger.record(used(at=now))
+    ledger.flush()
+    assert totals(tmp_path) == {"p": (1, 0), "young": (1, 0)}
+
+
 def test_a_call_is_written_without_anybody_asking(ledger, tmp_path):
     """A recorded call reaches the file by itself in a moment."""
     ledger.record(used())

@@ -1,10 +1,12 @@
 """Asking a provider which models it serves, against a real server on this machine."""
 
 import re
+import time
 
 import pytest
 
 from hermes_core import ProviderProfile
+from hermes_core.providers.model_list import MOST_BYTES
 from hermes_core.testing import FakeProvider
 
 
@@ -75,7 +77,17 @@ def test_which_address_is_asked_r26_02(server, fields, argument, path):
         pytest.param([{"id": "a"}], ["a"], id="a bare list"),
         pytest.param({"data": []}, [], id="an empty list"),
         pytest.param({"data": [{"id": None}, {"id": 1}, {"id": "a"}, {"id": "a"}]}, ["a"], id="odd ids r26-05"),
-        pytest.param({"data": [{"id": ""}, {"name": "x"}, "text", None, ["a"]]}, [], id="items without ids"),
+        pytest.param({"data": [{"id": ""}, {}, None, ["a"], 5, {"id": None, "name": "x"}]}, [], id="items without ids"),
+        pytest.param(
+            {"data": [{"id": "a", "supported_parameters": ["tools"]}, {"id": "b", "supported_parameters": ["stop"]}]},
+            ["a"],
+            id="without tools",
+        ),
+        pytest.param({"models": ["a", "b"]}, ["a", "b"], id="ids alone, under another word"),
+        pytest.param({"models": [{"name": "models/a"}, {"model": "b"}]}, ["a", "b"], id="names in place of ids"),
+        pytest.param(
+            {"data": [{"id": " a\n"}, {"id": "\x1b[31mb"}, {"id": "c" * 257}]}, [], id="ids nobody could type"
+        ),
     ],
 )
 def test_ids_are_read(server, body, expected):
@@ -93,11 +105,11 @@ def test_ids_are_read(server, body, expected):
         pytest.param("[" * 100_000, 200, {}, id="a hundred thousand brackets"),
         pytest.param("\ud83d".encode("utf-8", "surrogatepass").decode("latin-1"), 200, {}, id="bytes of no encoding"),
         pytest.param("null", 200, {}, id="null"),
-        pytest.param({"models": ["a"]}, 200, {}, id="another shape"),
+        pytest.param({"list": ["a"]}, 200, {}, id="another shape"),
         pytest.param({"data": {"a": {"id": "a"}}}, 200, {}, id="a mapping of models"),
         pytest.param({"data": [{"id": "a"}]}, 403, {}, id="forbidden"),
         pytest.param({"data": [{"id": "a"}]}, 500, {}, id="a broken server"),
-        pytest.param({"data": [{"id": "a"}]}, 302, {"Location": "/v1/models"}, id="a redirect"),
+        pytest.param("", 302, {"Location": "ftp://127.0.0.1/models"}, id="a redirect out of the web"),
         pytest.param("x", 200, {"Content-Encoding": "gzip"}, id="a body that is not what it says"),
     ],
 )
@@ -132,12 +144,150 @@ def test_a_key_that_fits_no_header_is_none_r19_11(server, key):
     assert server.requests == []
 
 
-def test_a_redirect_takes_no_key_along(server):
-    """A redirect is not followed, so a key goes to the address it is meant for alone."""
+SECRETS = {"authorization", "x-team-key", "x-api-key"}
+
+
+@pytest.mark.parametrize("mode", ["chat_completions", "anthropic_messages"])
+def test_a_redirect_elsewhere_takes_no_secret_along(server, mode):
+    """Whoever an address redirects to gets neither the key nor a header of the operator's, on the way back neither."""
+    headers = {"X-Team-Key": "t-123456"}
     with FakeProvider() as other:
         server.queue_response("", status=307, headers={"Location": f"{other.base_url}/models"})
-        assert ProviderProfile("acme", base_url=server.base_url).fetch_models(api_key="k-1234") is None
-        assert other.requests == []
+        other.queue_response("", status=302, headers={"Location": f"{server.base_url}/models?back=1"})
+        profile = ProviderProfile("acme", base_url=server.base_url, default_headers=headers, api_mode=mode)
+        assert profile.fetch_models(api_key="k-1234") == ["fake-model"]
+        first, back = server.requests
+        assert [SECRETS & {*request.headers} != set() for request in (first, *other.requests, back)] == [
+            True,
+            False,
+            False,
+        ]
+
+
+def test_a_redirect_at_the_same_place_is_asked_alike(server):
+    """A redirect within one origin is followed as if it had been the address."""
+    server.queue_response("", status=308, headers={"Location": "/v2/models"})
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models(api_key="k-1234") == ["fake-model"]
+    assert [(request.path, request.headers["authorization"]) for request in server.requests] == [
+        ("/v1/models", "Bearer k-1234"), ("/v2/models", "Bearer k-1234"),
+    ]  # fmt: skip
+
+
+def test_a_redirect_without_end_is_none(server):
+    """A server that redirects to itself is given up after a few rounds."""
+    for _ in range(20):
+        server.queue_response("", status=302, headers={"Location": "/v1/models"})
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models() is None
+    assert len(server.requests) == 6
+
+
+KEYED = {
+    "most wires": ("chat_completions", [200], ["authorization"]),
+    "anthropic": ("anthropic_messages", [200], ["x-api-key"]),
+    "anthropic, where a bearer token is wanted": ("anthropic_messages", [401, 200], ["x-api-key", "authorization"]),
+    "gemini": ("gemini", [200], ["x-goog-api-key"]),
+    "gemini, where a bearer token is wanted": ("gemini", [403, 200], ["x-goog-api-key", "authorization"]),
+}
+
+
+@pytest.mark.parametrize(("mode", "statuses", "names"), KEYED.values(), ids=KEYED)
+def test_the_key_is_sent_as_the_wire_wants_it_r26_07(server, mode, statuses, names):
+    """The header of the wire format comes first, a bearer token when that is refused; the key is in no address."""
+    for status in statuses:
+        server.queue_response({"data": [{"id": "a"}]}, status=status)
+    profile = ProviderProfile("acme", base_url=server.base_url, api_mode=mode)
+    assert profile.fetch_models(api_key="k-1234") == ["a"]
+    sent = [[name for name, value in request.headers.items() if "k-1234" in value] for request in server.requests]
+    assert sent == [[name] for name in names]
+    assert not any("k-1234" in request.path for request in server.requests)
+
+
+def test_a_refused_key_is_not_tried_elsewhere(server):
+    """After a refusal in every form, no other place is asked."""
+    for _ in range(2):
+        server.queue_response("", status=401)
+    profile = ProviderProfile("acme", base_url=server.base_url, api_mode="anthropic_messages")
+    assert profile.fetch_models(api_key="k-1234") is None
+    assert [request.path for request in server.requests] == ["/v1/models", "/v1/models"]
+
+
+PLACES = {
+    "the address itself": ("/api", "chat_completions", ["/api/models"]),
+    "then with a version": ("/api", "chat_completions", ["/api/models", "/api/v1/models"]),
+    "then without one": ("/api/v1/", "chat_completions", ["/api/v1/models", "/api/models"]),
+    "with a version first": ("/api", "anthropic_messages", ["/api/v1/models", "/api/models"]),
+    "its query stays": ("/v1?a=1", "chat_completions", ["/v1/models?a=1", "/models?a=1"]),
+}
+
+
+@pytest.mark.parametrize(("path", "mode", "asked"), PLACES.values(), ids=PLACES)
+def test_a_list_is_looked_for_where_it_may_be_r26_15(server, path, mode, asked):
+    """Where there is no list below the address, it is looked for with ``/v1`` added or taken off."""
+    for _ in asked[1:]:
+        server.queue_response("", status=404)
+    root = server.base_url.removesuffix("/v1")
+    assert ProviderProfile("acme", base_url=root + path, api_mode=mode).fetch_models() == ["fake-model"]
+    assert [request.path for request in server.requests] == asked
+
+
+PAGED = {
+    "a token": ({"models": [{"name": "models/a"}], "nextPageToken": "t&2"}, "gemini", "/v1/models?pageToken=t%262"),
+    "a token in snakes": (
+        {"data": [{"id": "a"}], "next_page_token": "2"},
+        "chat_completions",
+        "/v1/models?page_token=2",
+    ),
+    "more behind an id": (
+        {"data": [{"id": "a"}], "has_more": True, "last_id": "a"},
+        "anthropic_messages",
+        "/v1/models?after_id=a",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "mode", "second"), PAGED.values(), ids=PAGED)
+def test_every_page_is_read(server, first, mode, second):
+    """A list that comes in pages is read to its end."""
+    server.queue_response(first)
+    server.queue_response({"data": [{"id": "b"}, {"id": "a"}], "has_more": False})
+    assert ProviderProfile("acme", base_url=server.base_url, api_mode=mode).fetch_models() == ["a", "b"]
+    assert [request.path for request in server.requests] == ["/v1/models", second]
+
+
+def test_pages_that_repeat_end(server):
+    """A server that gives the same page again and again is asked for it twice."""
+    for _ in range(9):
+        server.queue_response({"data": [{"id": "a"}], "next_page_token": "same"})
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models() == ["a"]
+    assert len(server.requests) == 2
+
+
+def test_a_page_that_fails_is_no_list(server):
+    """Half of a list is not taken for the whole."""
+    server.queue_response({"data": [{"id": "a"}], "next_page_token": "2"})
+    server.queue_response("", status=500)
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models() is None
+
+
+def test_a_list_without_end_is_given_up(server):
+    """A body larger than any list is not read to its end."""
+    server.queue_response("[" + " " * (MOST_BYTES + 1) + "]")
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models() is None
+
+
+def test_a_list_that_trickles_is_given_up(server):
+    """The time is one for the whole list, not for each byte of it."""
+    server.queue_response({"data": [{"id": "a" * 100}]}, drip=0.05)
+    begun = time.monotonic()
+    assert ProviderProfile("acme", base_url=server.base_url).fetch_models(timeout=0.5) is None
+    assert time.monotonic() - begun < 3
+
+
+def test_a_login_in_the_address_gets_no_key_r26_15(server):
+    """As with a call, a key is not sent to an address that holds a login."""
+    base_url = server.base_url.replace("//", "//ann:pass-word-1@")
+    assert ProviderProfile("acme", base_url=base_url).fetch_models(api_key="k-1234") is None
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"])

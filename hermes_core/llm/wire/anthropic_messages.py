@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.keys import is_within
 from hermes_core.llm.wire import claude
 from hermes_core.llm.wire.json_schema import ANSWER_TOOL, TELLS, closed, is_object, wanted
 from hermes_core.llm.wire.reading import check_error, completion, counted, joined, refuse, rows
 from hermes_core.llm.wire.turns import Image, Part, Text, ToolCall, ToolResult, alternating, read, text_of
 from hermes_core.llm.wire.writing import bearer, below, post
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest
 
 if TYPE_CHECKING:

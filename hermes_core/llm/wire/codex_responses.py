@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.keys import is_within
 from hermes_core.llm.wire.json_schema import wanted
 from hermes_core.llm.wire.reading import check_error, completion, counted, field, joined, refuse, rows
 from hermes_core.llm.wire.turns import PLACEHOLDER, Image, Text, ToolCall, ToolResult, Turn, read, text_of
 from hermes_core.llm.wire.writing import bearer, below, post
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest
 
 if TYPE_CHECKING:

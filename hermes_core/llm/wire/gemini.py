@@ -12,6 +12,7 @@ from hermes_core.llm.wire.json_schema import wanted
 from hermes_core.llm.wire.reading import check_error, completion, counted, field, joined, refuse, rows
 from hermes_core.llm.wire.turns import Image, Part, Text, ToolCall, ToolResult, alternating, read
 from hermes_core.llm.wire.writing import below, post
+from hermes_core.providers.gemini import gemini_thinking
 from hermes_core.types.wire import ApiMode, HttpRequest, WireRequest
 from hermes_core.version import USER_AGENT
 
@@ -26,10 +27,6 @@ FOREIGN_SIGNATURE = "skip_thought_signature_validator"
 
 BODY_FIELDS = frozenset({"safetySettings", "cachedContent", "tools", "toolConfig", "labels", "serviceTier"})
 """What the API knows besides; it refuses every other field."""
-
-_HIGH = dict.fromkeys(("high", "xhigh", "max", "ultra"), "high")
-LEVELS = {"flash": ({"minimal": "low", "low": "low", **_HIGH}, "medium"), "pro": (_HIGH, "low")}
-"""How much a Gemini 3 is to think: by kind of model, the levels of efforts, and that of all others."""
 
 FINISH = {
     "STOP": "stop",
@@ -89,7 +86,7 @@ def encode(request: WireRequest) -> HttpRequest:
         _, schema = wanted(request.response_format) or ("", None)
         if isinstance(schema, Mapping) and schema:
             config["responseJsonSchema"] = schema
-    thinking = request.extra.get("thinking_config") or thinking_config(model, request.reasoning)
+    thinking = request.extra.get("thinking_config") or gemini_thinking(model, request.reasoning)
     if thinking:
         config["thinkingConfig"] = thinking
     config.update(request.extra.get("generationConfig") or {})
@@ -123,24 +120,6 @@ def decode(body: Any) -> Completion:
         usage=counted(body.get("usageMetadata"), USAGE),
         reasoning=joined([part for part in parts if part.get("thought")], "text"),
     )
-
-
-def thinking_config(model: str, reasoning: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the API calls ``thinkingConfig``; empty to leave the model its own way.
-
-    Example:
-        >>> thinking_config("gemini-3-pro-preview", {"enabled": True, "effort": "medium"})
-        {'includeThoughts': True, 'thinkingLevel': 'low'}
-    """
-    if reasoning is None or not model.startswith("gemini"):
-        return {}
-    if not reasoning["enabled"]:
-        return {"includeThoughts": False}
-    levels = next((LEVELS[kind] for kind in LEVELS if kind in model and model.startswith("gemini-3")), None)
-    if levels is None:
-        return {"includeThoughts": True}
-    known, otherwise = levels
-    return {"includeThoughts": True, "thinkingLevel": known.get(reasoning["effort"], otherwise)}
 
 
 def _blocks(part: Part, model: str) -> list[dict[str, Any]]:

@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from hermes_core.auth.keys import is_within
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 
 BEDROCK = r"(.+\.)?bedrock-runtime(-fips)?\.[a-z0-9-]+\.(vpce\.)?(amazonaws\.com(\.cn)?|api\.aws)"
 """The hosts of Amazon Bedrock, one a region."""

@@ -7,12 +7,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth.keys import is_within
 from hermes_core.config.environment import Stamp, stamp
 from hermes_core.config.redact import redact, register_secret
 from hermes_core.errors import MissingCredentialError
 from hermes_core.llm.wire.writing import bearer
-from hermes_core.types.address import host_of
+from hermes_core.types.address import host_of, is_within
 from hermes_core.types.wire import merged_headers
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hermes_core import gemini_thinking
 from hermes_core.errors import ResponseFormatError, UnsupportedInputError
 from hermes_core.llm.answer import settled
-from hermes_core.llm.wire.gemini import GEMINI, decode, thinking_config
+from hermes_core.llm.wire.gemini import GEMINI, decode
 from hermes_core.types.call import LlmCall
 
 WIRE = "gemini"
@@ -219,8 +220,8 @@ def test_an_effort_becomes_a_level(write, model, effort, config):
 
 def test_thinking_that_is_off_is_not_shown():
     """Off means that no thoughts are sent back; nothing written leaves the model its way."""
-    assert thinking_config("gemini-3-flash", {"enabled": False, "effort": "none"}) == {"includeThoughts": False}
-    assert thinking_config("gemini-3-flash", None) == {}
+    assert gemini_thinking("gemini-3-flash", {"enabled": False, "effort": "none"}) == {"includeThoughts": False}
+    assert gemini_thinking("gemini-3-flash", None) == {}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes_core import ProviderProfile
+from hermes_core.llm.route import destination
 from hermes_core.llm.wire.select import mandated, usual
 
 
@@ -88,4 +89,5 @@ def test_the_first_that_has_a_say_decides(lane, route_of, config, profile, mode)
     host = lane.bare_host({"model": {"provider": "acme", "default": "m", **config}})
     fields = {"base_url": "https://api.acme.test/v1", "auth_type": "none", **profile}
     host.program_context().register_provider(ProviderProfile("acme", **fields))
-    assert route_of(host).api_mode == mode
+    route = route_of(host)
+    assert destination(route, route.base_url, route.credential.value) == (route.base_url, mode)

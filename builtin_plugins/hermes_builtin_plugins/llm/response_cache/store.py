@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hermes_core import HermesError
+from hermes_core import HermesError, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,30 +120,13 @@ class Store:
                 raise HermesError(f"{self.path} cannot be used: {error}; {remedy}") from error
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
+        connection = open_database(self.path, seconds=BUSY_SECONDS)
         try:
-            _share(connection)
-            connection.execute("pragma synchronous = normal")
             connection.executescript(_SCHEMA)
         except BaseException:  # an interrupt too leaves no handle open
             connection.close()
             raise
         return connection
-
-
-def _share(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer use the file at once; SQLite itself waits for nobody who is just setting that up."""
-    latest = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("pragma journal_mode = wal")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
-                raise
-        time.sleep(0.01)
 
 
 def _used(connection: sqlite3.Connection) -> int:

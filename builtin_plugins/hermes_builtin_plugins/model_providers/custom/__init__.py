@@ -7,7 +7,7 @@ from hermes_core import PluginContext, ProviderProfile, hookimpl
 
 
 class CustomProfile(ProviderProfile):
-    """The configured endpoint."""
+    """The configured endpoint, or a local server at its usual address."""
 
     def build_api_kwargs_extras(
         self,
@@ -27,9 +27,11 @@ class CustomProfile(ProviderProfile):
     def fetch_models(
         self, *, api_key: str | None = None, base_url: str | None = None, timeout: float = 8.0
     ) -> list[str] | None:
-        return super().fetch_models(api_key=api_key, base_url=base_url, timeout=timeout) if base_url else None
+        root = base_url or self.base_url
+        return super().fetch_models(api_key=api_key, base_url=root, timeout=timeout) if root else None
 
 
 @hookimpl
 def hermes_provider_profiles(ctx: PluginContext) -> Iterable[ProviderProfile]:
-    yield ctx.declared_profile(CustomProfile)
+    for name in ("custom", "ollama-local", "vllm-local", "llamacpp-local"):
+        yield ctx.declared_profile(CustomProfile, name)

@@ -14,6 +14,7 @@ OLDER_CLAUDES = (
 """Claude models that reason only when asked; every later one always does."""
 
 PARETO = "openrouter/pareto-code"
+GROKS = ("x-ai/grok-", "xai/grok-")
 
 
 class OpenRouterProfile(ProviderProfile):
@@ -44,21 +45,27 @@ class OpenRouterProfile(ProviderProfile):
         reasoning_config: Mapping[str, Any] | None = None,
         supports_reasoning: bool = False,
         model: str = "",
+        session_id: str | None = None,
         **context: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        if not supports_reasoning:
-            return {}, {}
-        if not _always_reasons(model):
-            return {"reasoning": dict(reasoning_config or {"enabled": True, "effort": "medium"})}, {}
-        config = reasoning_config or {}
-        effort = config.get("effort")
-        wanted = config.get("enabled") is not False and effort not in (None, "", "none")
-        return {}, {"verbosity": effort} if wanted else {}
+        body, top = _reasoning(model, reasoning_config) if supports_reasoning else ({}, {})
+        if session_id and model.lower().startswith(GROKS):
+            top["extra_headers"] = {"x-grok-conv-id": session_id}
+        return body, top
 
     def fetch_models(
         self, *, api_key: str | None = None, base_url: str | None = None, timeout: float = 8.0
     ) -> list[str] | None:
         return super().fetch_models(timeout=timeout)  # the catalog is public, so no key is sent
+
+
+def _reasoning(model: str, config: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    if not _always_reasons(model):
+        return {"reasoning": dict(config or {"enabled": True, "effort": "medium"})}, {}
+    config = config or {}
+    effort = config.get("effort")
+    wanted = config.get("enabled") is not False and effort not in (None, "", "none")
+    return {}, {"verbosity": effort} if wanted else {}
 
 
 def _always_reasons(model: str) -> bool:

@@ -1,0 +1,257 @@
+"""The memory file: who said what, when; and the words of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_core import HermesError, open_database
+
+from .ranking import Place
+from .schema import SCOPE_BITS, migrate, transaction
+from .text import to_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+BUSY_SECONDS = 10.0
+"""How long to wait for another process that writes."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class Memory(NamedTuple):
+    """A message, a piece of a long one, or a fact; the fields are the columns of the table.
+
+    Attributes:
+        session: The number of its session; None for a fact.
+        position: Its place among the pieces of its session.
+        role: ``user``, ``assistant`` or ``fact``.
+        speaker: Who said it; of a fact, where it comes from.
+        at: When, in seconds since 1970.
+        day: The date then, as it is shown; ``""`` for a fact.
+        part: The place among the pieces of one message.
+        head: What the message began with, and ``text`` leaves out: a time in brackets, the speaker's name.
+    """
+
+    id: int
+    session: int | None
+    position: int | None
+    role: str
+    speaker: str
+    at: float
+    day: str
+    part: int
+    head: str
+    text: str
+
+
+class Message(NamedTuple):
+    """What is to be kept of a session; the fields are as those of ``Memory``."""
+
+    role: str
+    speaker: str
+    at: float
+    day: str
+    head: str
+    pieces: tuple[str, ...]
+
+
+class Turn(NamedTuple):
+    """Messages that are kept together, or not at all."""
+
+    scope: int
+    session: str
+    messages: tuple[Message, ...]
+
+
+_COLUMNS = ", ".join(f"memory.{name}" for name in Memory._fields)
+_INSERT = f"insert into memory values ({', '.join('?' * len(Memory._fields))})"  # noqa: S608 - our own names
+
+
+class Store:
+    """One memory file. Any thread may use it; every method raises HermesError when the file cannot be used.
+
+    Args:
+        path: The file; it is made when missing, for its owner alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._reader = _Connection(self)
+        self._writer = _Connection(self)
+
+    def open(self) -> None:
+        """Make sure that the file can be used, and is up to date."""
+        with self.reading():
+            pass
+
+    def close(self) -> None:
+        """Let the file go; it is opened anew when it is needed."""
+        self._reader.close()
+        self._writer.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection for queries; other threads wait."""
+        with self._reader.held() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The connection for changes, in a transaction; other threads and processes wait."""
+        with self._writer.held() as connection, transaction(connection):
+            yield connection
+
+    def scope(self, user_id: str, agent: str) -> int:
+        """The number of what one user of one agent may see."""
+        with self.writing() as connection:
+            connection.execute("insert or ignore into scope (user_id, agent) values (?, ?)", (user_id, agent))
+            found = connection.execute("select id from scope where user_id = ? and agent = ?", (user_id, agent))
+            return int(found.fetchone()[0])
+
+    def by_words(self, match: str, scope: int, limit: int) -> list[tuple[int, float]]:
+        """Ids of what holds words of an FTS5 expression, with their BM25 score, the best first."""
+        query = "select rowid, -rank from word where word match ? and rowid between ? and ? order by rank limit ?"
+        with self.reading() as connection:
+            return connection.execute(query, (match, *ids_of(scope), limit)).fetchall()
+
+    def around(self, ids: Sequence[int], reach: int) -> list[Place]:
+        """Where these stand, and what stands up to ``reach`` before or after them."""
+        marks = ", ".join("?" * len(ids))
+        query = f"""
+            select distinct near.id, near.session, near.position, near.speaker from memory join memory as near
+            on near.session = memory.session and near.position between memory.position - ? and memory.position + ?
+            where memory.id in ({marks})
+            union all select id, null, null, speaker from memory where id in ({marks}) and session is null
+            """  # noqa: S608 - only marks
+        with self.reading() as connection:
+            return [Place(*row) for row in connection.execute(query, (reach, reach, *ids, *ids))]
+
+    def get(self, ids: Sequence[int]) -> dict[int, Memory]:
+        """These memories, by id; those that are gone are left out."""
+        with self.reading() as connection:
+            return {row.id: row for row in select(connection, f"id in ({', '.join('?' * len(ids))})", ids)}
+
+
+class _Connection:
+    """A connection that one thread uses at a time; one that a fork inherited is never touched."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._fresh()
+
+    def _fresh(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[sqlite3.Connection]:
+        if self._pid != os.getpid():
+            self._fresh()
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._open()
+                yield self._connection
+            except (sqlite3.Error, OSError) as error:
+                self.close()
+                raise _unusable(self._store.path, error) from error
+
+    def close(self) -> None:
+        if self._pid != os.getpid():
+            return
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        connection = open_database(self._store.path, seconds=BUSY_SECONDS)
+        connection.isolation_level = None
+        try:
+            migrate(connection, self._store.path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _unusable(path: Path, error: BaseException) -> HermesError:
+    """Say why a file cannot be used; a damaged one is copied first, once."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+        return HermesError(f"{path} cannot be used: {error}", hint=f"is {path.parent} writable, and is there room?")
+    copy = path.with_name(f"{path.name}.damaged-{int(path.stat().st_mtime)}")
+    if not copy.exists():
+        try:
+            shutil.copy2(path, copy)
+        except OSError:
+            return HermesError(f"{path} is damaged: {error}", hint="move it away to begin a new one")
+    return HermesError(f"{path} is damaged: {error}", hint=f"a copy is {copy}; move the file away to begin a new one")
+
+
+def ids_of(scope: int) -> tuple[int, int]:
+    """The first and the last id that belong to a scope."""
+    return scope << SCOPE_BITS, ((scope + 1) << SCOPE_BITS) - 1
+
+
+def add_turns(connection: sqlite3.Connection, turns: Iterable[Turn]) -> list[Memory]:
+    """Keep turns in the transaction that is open; returns the pieces as they were kept."""
+    added: list[Memory] = []
+    for turn in turns:
+        session, position = _session(connection, turn)
+        pieces = [(message, part, text) for message in turn.messages for part, text in enumerate(message.pieces)]
+        first = take_ids(connection, turn.scope, len(pieces))
+        rows = [
+            Memory(first + place, session, position + place, *message[:4], part, "" if part else message.head, text)
+            for place, (message, part, text) in enumerate(pieces)
+        ]
+        insert(connection, rows)
+        added += rows
+    return added
+
+
+def select(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[Memory]:
+    """The memories of which a condition is true."""
+    query = f"select {_COLUMNS} from memory where {where}"  # noqa: S608 - conditions of ours
+    return [Memory(*row) for row in connection.execute(query, values)]
+
+
+def insert(connection: sqlite3.Connection, rows: Sequence[Memory]) -> None:
+    """Keep memories, and index them."""
+    connection.executemany(_INSERT, rows)
+    connection.executemany("insert into word (rowid, text) values (?, ?)", [(row.id, indexed(row)) for row in rows])
+
+
+def delete(connection: sqlite3.Connection, row: Memory) -> None:
+    """Forget a memory, its words and its vector."""
+    command = "insert into word (word, rowid, text) values ('delete', ?, ?)"
+    connection.execute(command, (row.id, indexed(row)))
+    connection.execute("delete from vector where id = ?", (row.id,))
+    connection.execute("delete from memory where id = ?", (row.id,))
+
+
+def indexed(row: Memory) -> str:
+    """What can be searched for: the text, who said it and the date."""
+    return to_index(f"{row.day} {row.speaker}: {row.text}" if row.session is not None else row.text)
+
+
+def _session(connection: sqlite3.Connection, turn: Turn) -> tuple[int, int]:
+    """The number of a turn's session, and the next free place in it."""
+    key = (turn.scope, turn.session)
+    connection.execute("insert or ignore into session (scope, name) values (?, ?)", key)
+    session = int(connection.execute("select id from session where scope = ? and name = ?", key).fetchone()[0])
+    last = connection.execute("select max(position) from memory where session = ?", (session,)).fetchone()[0]
+    return session, 0 if last is None else last + 1
+
+
+def take_ids(connection: sqlite3.Connection, scope: int, count: int) -> int:
+    """The first of so many ids that were never used."""
+    connection.execute("update scope set next = next + ? where id = ?", (count, scope))
+    after = int(connection.execute("select next from scope where id = ?", (scope,)).fetchone()[0])
+    return ids_of(scope)[0] + after - count

@@ -1,0 +1,206 @@
+"""The vectors of a scope, held in memory, and the search for the nearest."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from . import embedding
+from .store import ids_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from .store import Store
+
+log = logging.getLogger(__name__)
+
+_BATCH = 512
+_CHUNK = 65_536
+"""Rows of one array; what grows is copied within it only."""
+_COARSE = 64
+"""The leading dimensions; all memories are compared in these, the best in all dimensions."""
+_REFINED = 2_000
+_LOAD_SECONDS = 4.0
+"""How long the first question waits for the model and the vectors."""
+
+
+class Vectors:
+    """The vectors of one scope of a store; without the extra ``semantic`` there are none.
+
+    They are read in the background, so that opening a store takes no longer when it has grown.
+    """
+
+    def __init__(self, store: Store, scope: int, *, is_wanted: bool = True) -> None:
+        self._store = store
+        self._scope = scope
+        self._lock = threading.Lock()
+        self._ready = threading.Event()
+        self._model: embedding.Embedding | None = None
+        self._counts: Any = None
+        self._saved = 0
+        self._chunks: list[_Chunk] = []
+        self._last = ids_of(scope)[0] - 1
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        if is_wanted and embedding.is_installed():
+            self._thread = threading.Thread(target=self._load, name="hermes-memory-vectors", daemon=True)
+            self._thread.start()
+        else:
+            self._ready.set()
+
+    def close(self) -> None:
+        """Stop reading, so that the file can be closed."""
+        self._closing = True
+        if self._thread is not None:
+            self._thread.join(_LOAD_SECONDS)
+
+    def wait(self, seconds: float = _LOAD_SECONDS) -> bool:
+        """Wait until meaning can be searched by; False when it cannot."""
+        return self._ready.wait(seconds) and self._model is not None
+
+    def nearest(self, query: str, limit: int) -> list[tuple[int, float]]:
+        """Ids of what means something like the question, with the cosine, the best first."""
+        if not self.wait() or self._model is None:
+            return []
+        with self._lock:
+            self._catch_up()
+            vector = self._model.question(query, self._counts)
+            return _nearest(self._chunks, vector, limit)
+
+    def add(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
+        """Write the vectors of texts, in the transaction that is open; later, if the model is not there yet."""
+        if self._model is None or not rows:
+            return
+        import numpy as np
+
+        tokens = self._model.encode([text for _, text in rows])
+        found = self._model.means(tokens)
+        made = [(id_, vector.tobytes()) for (id_, _), vector in zip(rows, found, strict=True)]
+        connection.executemany("insert or replace into vector values (?, ?)", made)
+        np.add.at(self._counts, [token for ids in tokens for token in ids], 1)
+        total = int(self._counts.sum())
+        if total > 1.1 * self._saved:  # they need not be exact, and are not small
+            self._saved = total
+            connection.execute("insert or replace into meta values ('tokens', ?)", (self._counts.tobytes(),))
+
+    def _load(self) -> None:
+        try:
+            model = embedding.load()
+            with self._store.writing() as connection:
+                self._counts = _prepare(connection, model)
+            self._saved = int(self._counts.sum())
+            self._model = model
+            self._fill_in()
+            with self._lock:
+                self._catch_up()
+        except Exception as error:  # noqa: BLE001 - words alone will do
+            self._model = None
+            log.warning("memories are not searched by meaning error=%s", error)
+        finally:
+            self._ready.set()
+
+    def _fill_in(self) -> None:
+        """Make the vectors of what was written without."""
+        query = """select id, text from memory where id between ? and ? and not exists
+            (select 1 from vector where vector.id = memory.id) order by id limit ?"""
+        with self._store.reading() as connection:
+            counts = connection.execute(
+                "select (select count(*) from memory), (select count(*) from vector)"
+            ).fetchone()
+        first, last = ids_of(self._scope)
+        while counts[0] != counts[1] and not self._closing:
+            with self._store.writing() as connection:
+                rows = connection.execute(query, (first, last, _BATCH)).fetchall()
+                if not rows:
+                    return
+                self.add(connection, rows)
+            first = rows[-1][0] + 1
+
+    def _catch_up(self) -> None:
+        """Read what this or another process has written since."""
+        query = "select id, data from vector where id > ? and id <= ? order by id limit ?"
+        while not self._closing:
+            if not self._chunks or self._chunks[-1].room == 0:
+                self._chunks.append(_Chunk())
+            chunk = self._chunks[-1]
+            with self._store.reading() as connection:
+                rows = connection.execute(query, (self._last, ids_of(self._scope)[1], chunk.room)).fetchall()
+            if not rows:
+                return
+            chunk.add(rows)
+            self._last = rows[-1][0]
+
+
+class _Chunk:
+    """Some vectors: in full as int8, and their leading dimensions ready to be multiplied."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._allocate(1024)
+
+    def _allocate(self, rows: int) -> None:
+        import numpy as np
+
+        old = vars(self).copy()
+        self.ids = np.zeros(rows, np.int64)
+        self.full = np.zeros((rows, embedding.DIMENSIONS), np.int8)
+        self.scale = np.zeros(rows, np.float32)
+        self.coarse = np.zeros((rows, _COARSE), np.float32)
+        for name in ("ids", "full", "scale", "coarse") if self.count else ():
+            getattr(self, name)[: self.count] = old[name][: self.count]
+
+    @property
+    def room(self) -> int:
+        return _CHUNK - self.count
+
+    def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        import numpy as np
+
+        first, self_after = self.count, self.count + len(rows)
+        if self_after > len(self.ids):
+            self._allocate(min(_CHUNK, max(2 * len(self.ids), self_after)))
+        full = np.frombuffer(b"".join(data for _, data in rows), np.int8).reshape(len(rows), -1)
+        coarse = full[:, :_COARSE].astype(np.float32)
+        self.ids[first:self_after] = [id_ for id_, _ in rows]
+        self.full[first:self_after] = full
+        self.scale[first:self_after] = 1 / np.maximum(np.linalg.norm(full.astype(np.float32), axis=1), 1e-9)
+        self.coarse[first:self_after] = coarse / np.maximum(np.linalg.norm(coarse, axis=1, keepdims=True), 1e-9)
+        self.count = self_after
+
+
+def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[int, float]]:
+    import numpy as np
+
+    ids, scores = [], []
+    many = sum(chunk.count for chunk in chunks) > _REFINED
+    most = max(limit, _REFINED // max(1, len(chunks)))
+    for chunk in chunks:
+        chosen = np.arange(chunk.count)
+        if many and chunk.count > most:
+            coarse = chunk.coarse[: chunk.count] @ vector[:_COARSE]
+            chosen = np.argpartition(coarse, -most)[-most:]
+        ids.append(chunk.ids[chosen])
+        scores.append((chunk.full[chosen].astype(np.float32) @ vector) * chunk.scale[chosen])
+    if not ids:
+        return []
+    all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
+    best = np.argsort(-all_scores)[:limit]
+    return list(zip(all_ids[best].tolist(), all_scores[best].tolist(), strict=True))
+
+
+def _prepare(connection: sqlite3.Connection, model: embedding.Embedding) -> Any:
+    """How often each token stands in the store; vectors of another model are dropped, to be made anew."""
+    import numpy as np
+
+    held = dict(connection.execute("select key, value from meta where key in ('model', 'tokens')"))
+    if held.get("model") != embedding.MODEL:
+        connection.execute("delete from vector")
+        connection.execute("delete from meta where key = 'tokens'")
+        connection.execute("insert or replace into meta values ('model', ?)", (embedding.MODEL,))
+        held = {}
+    if "tokens" in held:
+        return np.frombuffer(held["tokens"], np.int64).copy()
+    return np.zeros(model.tokens, np.int64)

@@ -1,0 +1,38 @@
+"""The public contract suite, over every memory provider that comes with the host."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hermes_core import Host
+from hermes_core.testing import MemoryContract
+
+
+def suite(name):
+    """The suite for one bundled provider, made as a host makes it."""
+
+    def make(self, home):
+        self.hosts = [*getattr(self, "hosts", ()), Host.load(home)]
+        return self.hosts[-1].memory_provider(name)
+
+    def teardown_method(self):
+        for host in getattr(self, "hosts", ()):
+            host.close()
+
+    title = "".join(part.title() for part in name.split("-"))
+    return type(f"Test{title}", (MemoryContract,), {"make": make, "teardown_method": teardown_method})
+
+
+with TemporaryDirectory() as folder, Host.load(folder) as host:
+    NAMES = [name for name, row in host.memory_plugins.items() if row.tier == "bundled"]
+
+for name in NAMES:
+    found = suite(name)
+    globals()[found.__name__] = found
+
+
+def test_no_bundled_provider_is_left_out():
+    """Each folder of a bundled memory provider has its suite."""
+    import hermes_builtin_plugins
+
+    folders = Path(hermes_builtin_plugins.__path__[0]).glob("memory/*/plugin.yaml")
+    assert sorted(file.parent.name.replace("_", "-") for file in folders) == sorted(NAMES)
