@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core import HermesError, MemoryProvider, redact
+from hermes_core import HermesError, MemoryProvider, RecallStatus, redact
 
 from . import tools
 from .answer import put_together
@@ -21,7 +21,7 @@ from .store import Memory, Message, Store, Turn, add_turns, ids_of
 from .text import query_words, split_head, split_pieces
 from .transfer import ENTRY_SEPARATOR, Importer, as_record, export, read_records
 from .vectors import Vectors
-from .writer import Writer
+from .writer import LEAVING_SECONDS, Writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -108,6 +108,9 @@ class SqliteMemory(MemoryProvider):
         text, self._count = put_together(order, self._opened.get, words, self.prefetch_tokens)
         return text
 
+    def recall_status(self) -> RecallStatus | None:
+        return RecallStatus("Memory", self._count) if self._count else None
+
     def sync_turn(
         self,
         user_content: str,
@@ -118,14 +121,18 @@ class SqliteMemory(MemoryProvider):
         turn_author: Any = None,
     ) -> None:
         if self._keeps_turns:
-            said = (("user", user_content, _author(turn_author)), ("assistant", assistant_content, ""))
+            author = "" if turn_author is None else _author(turn_author)
+            said = (("user", _plain(user_content), author), ("assistant", _plain(assistant_content), ""))
             self._writer.put((session_id or self._session, time.time(), said))
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
         self._session = new_session_id
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
-        self.flush()
+        try:
+            self.flush(LEAVING_SECONDS)
+        except HermesError as error:
+            log.warning("the session is not written yet error=%s", error)
 
     def on_pre_compress(self, messages: list[dict[str, Any]], *, require_checkpoint: bool = False) -> str:
         """Every turn is kept anyway; see that it is written."""
@@ -347,8 +354,19 @@ def _switch(value: Any) -> bool:
     return value is not False and str(value).strip().lower() not in ("false", "no", "off", "0")
 
 
+def _plain(content: Any) -> str:
+    """The text of a message, which may come in blocks."""
+    if isinstance(content, list):
+        parts = [block.get("text") if isinstance(block, dict) else block for block in content]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
 def _author(turn_author: Any) -> str:
     """The name of who wrote, however the host says it."""
-    if isinstance(turn_author, dict):
-        turn_author = turn_author.get("name") or turn_author.get("user_name")
-    return str(turn_author or "")
+    if isinstance(turn_author, str):
+        return turn_author
+    names = (
+        turn_author if isinstance(turn_author, dict) else vars(turn_author) if hasattr(turn_author, "__dict__") else {}
+    )
+    return next((str(names[key]) for key in ("name", "user_name", "display_name") if names.get(key)), "")

@@ -24,6 +24,8 @@ SESSION = 0.15
 SESSION_HITS = 8
 SPEAKER = 0.4
 """What being said by somebody whom the question names is worth."""
+RECENCY = 0.02
+"""What being the latest of all is worth: of two that are alike, the later one goes first."""
 
 
 def rank(
@@ -54,8 +56,11 @@ def rank(
     shares = _session_shares(by_words, places)
     asked = set(words)
     worth = [0.0 if asked.isdisjoint(name) else SPEAKER for name in places.names]
-    session, speaker = places.session, places.speaker
-    final = [(score / most + shares.get(session[row], 0.0) + worth[speaker[row]], row) for row, score in total.items()]
+    session, speaker, later = places.session, places.speaker, RECENCY / len(places)
+    final = [
+        (score / most + shares.get(session[row], 0.0) + worth[speaker[row]] + later * row, row)
+        for row, score in total.items()
+    ]
     return [row + places.first for _, row in nlargest(limit, final)]
 
 
