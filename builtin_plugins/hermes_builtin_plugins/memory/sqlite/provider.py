@@ -34,8 +34,11 @@ TOKENS = 1000
 CANDIDATES = 200
 """Hits by words, and by meaning, that are looked at."""
 LARGE = 10_000
-"""Memories from which on more hits are looked at, and both kinds at once."""
-_MOST_RANKED = 500
+"""Memories from which on more hits are looked at."""
+PARALLEL = 50_000
+"""Memories from which on words and meaning are searched at once."""
+_FEWEST, _SHORTEST = 20, 10
+"""A recall puts in order so many memories, and one more for each so many tokens of room."""
 _UNFINISHED_SECONDS = 0.2
 """How long a question waits for the turn before it to be written."""
 _OTHER_CONTEXTS = ("subagent", "cron", "flush")
@@ -104,7 +107,7 @@ class SqliteMemory(MemoryProvider):
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         self._finish_writing()
         words = query_words(query)
-        order = self._find(query, words)
+        order = self._find(query, words, _FEWEST + self.prefetch_tokens // _SHORTEST)
         text, self._count = put_together(order, self._opened.get, words, self.prefetch_tokens)
         return text
 
@@ -188,7 +191,7 @@ class SqliteMemory(MemoryProvider):
             HermesError: The file cannot be read.
         """
         self._finish_writing()
-        order = self._find(query, query_words(query))[:limit]
+        order = self._find(query, query_words(query), limit)
         with self._opened.reading() as connection:
             names = dict(connection.execute("select id, name from session where scope = ?", (self._scope,)))
         found = self._opened.get(order)
@@ -283,14 +286,14 @@ class SqliteMemory(MemoryProvider):
         first, last = ids_of(self._scope)
         return min(first + number - 1, last)
 
-    def _find(self, query: str, words: Sequence[str]) -> list[int]:
-        """Ids of what answers a question, the best first."""
+    def _find(self, query: str, words: Sequence[str], limit: int) -> list[int]:
+        """Ids of what answers a question, the best first, ``limit`` at most."""
         if not words:
             return []
         self._places.catch_up()
         size = len(self._places)
         count = CANDIDATES if size < LARGE else 2 * CANDIDATES
-        if size < LARGE:
+        if size < PARALLEL:
             by_meaning = self._vectors.nearest(query, count)
             by_words = self._opened.by_words(words, self._scope, size, count)
         else:  # each spends its time where Python's lock is not held
@@ -299,7 +302,7 @@ class SqliteMemory(MemoryProvider):
                 by_words = self._opened.by_words(words, self._scope, size, count)
                 by_meaning = found.result()
         self._places.catch_up()
-        return rank(by_words, by_meaning, self._places, words, _MOST_RANKED)
+        return rank(by_words, by_meaning, self._places, words, limit)
 
     def _finish_writing(self) -> None:
         if self._writer.pending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .places import NOWHERE
@@ -19,6 +20,7 @@ MEANING = 0.8
 """The weight of the best hit by meaning, against the best by words."""
 SPREAD = (0.5, 0.3)
 """What a hit lends to what was said one and two places before and after it."""
+_SPREADING = 300
 SESSION = 0.15
 """The weight of the session that has the most hits by words."""
 SESSION_HITS = 8
@@ -65,10 +67,11 @@ def rank(
 
 
 def _spread(base: Mapping[int, float], places: Places) -> dict[int, float]:
-    """The scores, of which what stands near has a share."""
+    """The scores, of which what stands near the best has a share."""
     total = defaultdict(float, base)
+    best = base.items() if len(base) <= _SPREADING else nlargest(_SPREADING, base.items(), key=itemgetter(1))
     for links in (places.before, places.after):
-        for row, score in base.items():
+        for row, score in best:
             near = row
             for share in SPREAD:
                 near = links[near]
