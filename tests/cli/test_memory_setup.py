@@ -167,7 +167,9 @@ def test_every_kind_of_field_is_asked(acme, terminal, written):
     session.expect("verbose? [y/N]: ").answer("y")
     session.expect("ratio [0.5]: ").answer("much").expect("ratio must be a number").answer(".25")
     session.expect("Project: ").answer("hermes")
-    session.expect("ACME_API_KEY = [configured]").expect("memory.acme.region = eu").expect("Write it? [Y/n]: ")
+    session.expect("ACME_API_KEY = [configured]").expect("ACME_PROJECT = hermes").expect(
+        "memory.acme.region = eu"
+    ).expect("Write it? [Y/n]: ")
     assert files(acme) == {}
     session.answer("").expect("memory provider acme is active from the next session on")
     assert session.end() == 0
@@ -283,6 +285,24 @@ def test_flags_that_cannot_be_right(hermes, acme, words, said):
     assert said in done.err
     assert "k-secret-1" not in done.err
     assert files(acme) == {}
+
+
+def test_the_place_of_a_folder_is_no_part_of_its_name(hermes, home, written):
+    """A provider in the folder ``memory`` is configured under its own name, whichever way it is called."""
+    home.plugin("memory/acme", ACME, name="acme")
+    assert hermes("memory", "setup", "memory/acme", "--set", "mode=local").code == 0
+    assert written()["memory"]["provider"] == "acme"
+    assert written()["memory"]["acme"]["mode"] == "local"
+
+
+def test_a_provider_that_cannot_run_yet_says_why(hermes, home):
+    """It is set up all the same, and the reason follows."""
+    code = ACME.replace(
+        "return True", "return False\n\n    def unavailable_reason(self):\n        return 'start it'", 1
+    )
+    home.plugin("acme", code, name="acme", kind="exclusive")
+    done = hermes("memory", "setup", "acme", "--set", "mode=local")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "it cannot run yet: start it")
 
 
 def test_comments_of_the_configuration_stay(hermes, acme):
