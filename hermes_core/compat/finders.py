@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 SHIMS = {
     "agent": None,
+    "agent.auxiliary_client": "hermes_core.compat.agent_auxiliary_client",
     "agent.context_engine": "hermes_core.compat.agent_context_engine",
+    "agent.memory_manager": "hermes_core.compat.agent_memory_manager",
     "agent.memory_provider": "hermes_core.compat.agent_memory_provider",
     "agent.plugin_llm": "hermes_core.compat.agent_plugin_llm",
     "agent.secret_scope": "hermes_core.compat.agent_secret_scope",
@@ -30,6 +32,7 @@ SHIMS = {
     "hermes_cli.plugins": "hermes_core.compat.hermes_cli_plugins",
     "hermes_cli.profiles": "hermes_core.compat.hermes_cli_profiles",
     "hermes_cli.secret_prompt": "hermes_core.compat.hermes_cli_secret_prompt",
+    "hermes_cli.urllib_security": "hermes_core.compat.hermes_cli_urllib_security",
     "hermes_constants": "hermes_core.compat.hermes_constants",
     "hermes_state": "hermes_core.compat.hermes_state",
     "plugins": None,

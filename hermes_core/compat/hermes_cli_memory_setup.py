@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["_CANCELLED", "_curses_select", "_print_cancelled_setup", "_prompt", "_write_env_vars"]
+__all__ = [
+    "_CANCELLED",
+    "_curses_select",
+    "_print_cancelled_setup",
+    "_prompt",
+    "_write_env_vars",
+    "cmd_setup_provider",
+]
 
 _CANCELLED = -1
 """What ``_curses_select`` gives when the user leaves."""
@@ -50,3 +57,10 @@ def _write_env_vars(env_path: Path, env_writes: Mapping[str, str]) -> None:
             write_env(env_path, {name: value})
         except ConfigError as error:
             print(f"not saved: {error}")  # noqa: T201 - a provider's setup talks to its user
+
+
+def cmd_setup_provider(name: str) -> int:
+    """Run ``hermes memory setup NAME``; its exit code."""
+    from hermes_core.cli import main
+
+    return main(["memory", "setup", name])

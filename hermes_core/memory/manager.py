@@ -126,7 +126,7 @@ class MemoryManager:
         return next((member.provider for member in self._roster.members if member.name == name), None)
 
     def initialize_all(self, session_id: str, **options: Any) -> None:
-        """Have every provider get ready for a session, then read its tools.
+        """Have every provider get ready for a session, and say its tools.
 
         One that fails, or takes longer than ``limits.initialize_timeout``, is left out until it is ready: it is
         tried again later, and ``stats`` says why.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,4 +45,10 @@ def plugin_tools(registry: PluginRegistry) -> list[Tool]:
 def _run(context: PluginContext, handler: Callable[..., Any], args: Any, **options: Any) -> Any:
     """Run a handler as its plugin's own code."""
     with running(context):
-        return handler(args, **options)
+        answer = handler(args, **options)
+    return _resumed(context, answer) if isinstance(answer, Awaitable) else answer
+
+
+async def _resumed(context: PluginContext, awaitable: Awaitable[Any]) -> Any:
+    with running(context):
+        return await awaitable
