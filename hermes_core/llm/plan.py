@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -16,7 +15,6 @@ from hermes_core.auth.keys import (
     key_variables,
     url_variables,
 )
-from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
@@ -24,8 +22,7 @@ from hermes_core.errors import MissingCredentialError, ProviderDisabledError, Pr
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
-from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
+from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
@@ -65,6 +62,7 @@ class Planner:
         self._credentials = credentials
         self._environment = credentials.environment
         self._say = say
+        self._only: tuple[Config | None, dict[str, str]] = None, {}
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
@@ -190,6 +188,7 @@ class Planner:
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
+        model = model or self._only_model(config, profile, address, credential.value)
         return Route(
             profile=profile,
             provider=profile.name,
@@ -199,25 +198,23 @@ class Planner:
             pool=pool,
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
-            max_tokens=sections.max_tokens(
-                section, entry, self._environment.get("HERMES_MAX_TOKENS") if is_main else ""
-            ),
+            max_tokens=sections.max_tokens(section, entry, self._environment if is_main else None),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, self._environment, address),
         )
 
-    def _tls(self, entry: ProviderEntry, address: str) -> Tls:
-        if not address.startswith("https:"):
-            return USUAL
-        if not entry.ssl_verify:
-            warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
-        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
+    def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
+        """The one model of a server on this machine, where nobody names any; asked once under a configuration."""
+        if self._only[0] is not config:
+            self._only = config, {}
+        found = self._only[1].get(address) or only_model(profile, address, key)
+        self._only[1][address] = found
+        return found
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -365,7 +362,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, self._environment, address),
         )
 
     def _pool(
