@@ -198,14 +198,16 @@ class Planner:
             pool=pool,
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
-            max_tokens=sections.max_tokens(section, entry, self._environment if is_main else None),
+            max_tokens=sections.max_tokens(
+                section, entry, self._environment.get("HERMES_MAX_TOKENS") if is_main else ""
+            ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=config.section(profile.name),
             timeout=entry.request_timeout_seconds,
-            tls=sections.tls(entry, self._environment, address),
+            tls=sections.tls(entry, address, self._environment.get),
         )
 
     def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
@@ -362,7 +364,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=sections.tls(entry, self._environment, address),
+            tls=sections.tls(entry, address, self._environment.get),
         )
 
     def _pool(

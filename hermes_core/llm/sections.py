@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.kinds import API_MODE
@@ -14,7 +14,6 @@ from hermes_core.llm.route import wire_format
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 
 if TYPE_CHECKING:
-    from hermes_core.config.environment import Environment
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.providers.profile import ProviderProfile
 
@@ -49,19 +48,9 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def tls(entry: ProviderEntry, environment: Environment, address: str) -> Tls:
-    """Whose certificates are trusted at an address."""
-    if not address.startswith("https:"):
-        return USUAL
-    if not entry.ssl_verify:
-        warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-    files = (entry.ssl_ca_cert, *map(environment.get, CA_VARIABLES))
-    return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
-
-
-def max_tokens(section: Mapping[str, Any], entry: ProviderEntry, environment: Environment | None) -> int | None:
-    """The operator's output limit in tokens: of the environment, where given, the section, or the entry; the first."""
-    said = "" if environment is None else environment.get("HERMES_MAX_TOKENS").strip()
+def max_tokens(section: Mapping[str, Any], entry: ProviderEntry, of_environment: str) -> int | None:
+    """The operator's output limit in tokens: of the environment, the section, or the entry; the first."""
+    said = of_environment.strip()
     limit = int(said) if said.isdecimal() else None
     return limit or positive(section.get("max_tokens")) or entry.max_output_tokens
 
@@ -77,3 +66,13 @@ def accepts_images(profile: ProviderProfile, section: Mapping[str, Any], entry: 
     if said is None:
         said = entry.accepts_images(model)
     return profile.supports_vision_user_messages if said is None else said
+
+
+def tls(entry: ProviderEntry, address: str, variable: Callable[[str], str]) -> Tls:
+    """Whose certificates are trusted at an address; one that is not encrypted needs none."""
+    if not address.startswith("https:"):
+        return USUAL
+    if not entry.ssl_verify:
+        warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
+    files = (entry.ssl_ca_cert, *map(variable, CA_VARIABLES))
+    return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)

@@ -128,6 +128,10 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         is_aggregator: Whether it passes calls on to many vendors, its model ids being ``vendor/model``.
         is_local: Whether it is a server of the user's own: a key is sent where there is one, and not demanded.
         refusal_hint: Said when it refuses a credential: what is special about who may use it.
+        error_hints: Words in the answer that says why a request failed, in lower case → what helps then.
+        error_meanings: Words in such an answer, in lower case → what it means: ``passing`` (the same request will do
+            a little later), ``elsewhere`` (the key is good, another provider or model is to be asked), ``limited``,
+            ``refused`` or ``unpaid`` (another key may do).
         unavailable: Why this host cannot use it; it is listed, and a call to it fails with this reason.
         oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
             ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
@@ -166,6 +170,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     is_aggregator: bool = False
     is_local: bool = False
     refusal_hint: str = ""
+    error_hints: dict[str, str] = field(default_factory=dict, repr=False)
+    error_meanings: dict[str, str] = field(default_factory=dict)
     unavailable: str = ""
     oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -253,10 +259,10 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """
         from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        places = [self.models_url] if self.models_url else list_addresses(base_url or self.base_url, self.api_mode)
-        return fetch_model_ids(
-            places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=self.api_mode
-        )
+        root = base_url or self.base_url
+        mode = self.get_api_mode("", root) or self.api_mode
+        places = [self.models_url] if self.models_url else list_addresses(root, mode)
+        return fetch_model_ids(places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=mode)
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.

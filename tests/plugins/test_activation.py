@@ -234,7 +234,7 @@ def test_a_native_package_that_declares_a_profile_is_native_all_the_same(load_ho
 def test_a_bundled_plugin_may_be_off_by_default(site, load_host, config, state):
     """A bundled plugin whose manifest says ``default: off`` loads when ``plugins.enabled`` names it."""
     site.install("hermes-plugin-host", {"hermes": {"more": "more_bundled"}})
-    site.write("more_bundled/index.json", json.dumps({"commands/shy": {"name": "shy", "default": "off"}}))
+    site.write("more_bundled/index.json", json.dumps({"commands/shy": {"name": "shy", "default_on": False}}))
     site.write("more_bundled/__init__.py", "")
     row = load_host(config=config).plugin("shy")
     assert ("bundled", state, "" if config else "off by default") == (row.tier, row.state, row.reason)

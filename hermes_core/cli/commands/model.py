@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hermes_core.cli.asking import read_secret
 from hermes_core.cli.choice import Choice, checked_key, endpoint_of, key_variable, needs_address, trial_host, write
-from hermes_core.cli.commands.auth import read_key
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
 from hermes_core.cli.picker import Option, ask, choose, is_interactive
 from hermes_core.cli.session import open_host
@@ -126,7 +126,7 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
         model = "" if is_new else config.text("model", "default")
         model = model or (host.providers.entry(name) or NO_ENTRY).model
     variable = key_variable(host, name, base_url)
-    key = checked_key(read_key(name), variable) if args.key_stdin else ""
+    key = checked_key(read_secret(f"key for {name}"), variable) if args.key_stdin else ""
     if key and not variable:
         raise HermesError(f"provider {name!r} takes no key", hint=f"run `hermes auth login {name}` if it has logins")
     choice = Choice(name, model, base_url, key, variable, is_new=is_new)
@@ -200,7 +200,7 @@ def with_key(host: Host, choice: Choice) -> Choice:
     if place.profile.signup_url:
         print_text(f"a key comes from {place.profile.signup_url}")
     try:
-        typed = read_key(f"{choice.provider}, or nothing to go on without one")
+        typed = read_secret(f"key for {choice.provider}, or nothing to go on without one")
     except HermesError:
         typed = ""
     key = checked_key(typed, variable) if typed.strip() else ""
