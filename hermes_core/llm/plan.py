@@ -18,19 +18,14 @@ from hermes_core.auth.keys import (
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
-from hermes_core.errors import (
-    MissingCredentialError,
-    ProviderDisabledError,
-    ProviderError,
-    UnknownProviderError,
-    near,
-)
+from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
@@ -80,7 +75,7 @@ class Planner:
         Raises:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
         asked = self._asked(overrides.provider or agent.provider)
@@ -153,7 +148,7 @@ class Planner:
             model: What beats the task's model.
             auth_profile: The one credential to use.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         requested = self._asked(task.provider) or (task.base_url and self._owner(task.base_url)) or usual
         if requested == "auto":
             requested = self._automatic(config)
@@ -202,7 +197,9 @@ class Planner:
             pool=pool,
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
-            max_tokens=self._max_tokens(section, entry, is_main=is_main),
+            max_tokens=sections.max_tokens(
+                section, entry, self._environment.get("HERMES_MAX_TOKENS") if is_main else ""
+            ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
@@ -245,9 +242,9 @@ class Planner:
         Raises:
             MissingCredentialError: None is configured, and none was found.
         """
-        return self._main_provider(config) or self._automatic(config)
+        return self.configured(config) or self._automatic(config)
 
-    def _main_provider(self, config: Config) -> str:
+    def configured(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
         name = config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")
         address = config.text("model", "base_url")
@@ -335,7 +332,6 @@ class Planner:
         return profile, configured or profile_address(preset or profile)
 
     def _address_variable(self, profile: ProviderProfile) -> str:
-        """The address in a variable of the provider's; ``""`` when none is set."""
         return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
@@ -350,7 +346,7 @@ class Planner:
             ProviderDisabledError: It is switched off.
         """
         word = self._asked(name) or self.active(config)
-        section = config.section("model") if self._same(word, self._main_provider(config)) else {}
+        section = config.section("model") if self._same(word, self.configured(config)) else {}
         entry = self._entry(word)
         profile, address = self._profile(word, section, entry)
         return Endpoint(
@@ -378,15 +374,10 @@ class Planner:
         if not section.get("base_url"):
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)
-        if not any(found) and not names:
+        if not any(found) and not names and not is_loopback(host_of(address)):
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
-
-    def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
-        said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
-        limit = int(said) if said.isdecimal() else None
-        return limit or sections.positive(section.get("max_tokens")) or entry.max_output_tokens
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

@@ -48,6 +48,13 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def max_tokens(section: Mapping[str, Any], entry: ProviderEntry, of_environment: str) -> int | None:
+    """The operator's output limit in tokens: of the environment, the section, or the entry; the first."""
+    said = of_environment.strip()
+    limit = int(said) if said.isdecimal() else None
+    return limit or positive(section.get("max_tokens")) or entry.max_output_tokens
+
+
 def positive(value: object) -> int | None:
     """A whole number above 0, all else as None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -17,7 +17,7 @@ from hermes_core.errors import ConfigError
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.installed import GROUPS, Entry, entry_points
 from hermes_core.plugins.manifest import Manifest
-from hermes_core.plugins.manifest_file import manifest_file, parse_manifest, read_manifest
+from hermes_core.plugins.manifest_file import kind_of, manifest_file, parse_manifest, read_manifest
 from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -148,17 +148,25 @@ def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
 
 
 def _folder(folder: os.DirEntry[str], tier: str, index: Index, *, category: str = "", kind: str = "") -> Plugin | None:
-    """A folder's row; None when it is no plugin. In a category with a kind, code alone makes a plugin."""
+    """A folder's row; None when it is no plugin.
+
+    In a category with a kind, code alone makes a plugin; elsewhere code that gives a memory provider away does.
+    """
     key = f"{category}/{folder.name}" if category else ""
     file, found = manifest_file(folder.path)
     if found is None:
-        if not kind or not os.path.isfile(f"{folder.path}{os.sep}__init__.py"):
+        code = f"{folder.path}{os.sep}__init__.py"
+        kind = kind if os.path.isfile(code) else ""
+        if not category and kind_of(_beginning(code)) == "exclusive":
+            kind = "exclusive"
+        if not kind:
             return None
-        return Plugin(key=key, tier=tier, manifest=Manifest(name=folder.name, kind=kind), location=folder.path)
-    manifest = _manifest(file, found, index, default_name=folder.name, default_kind=kind)
-    if isinstance(manifest, ConfigError):
-        return _broken(manifest, key=key or folder.name, tier=tier, location=folder.path)
-    return Plugin(key=key or manifest.name, tier=tier, manifest=manifest, location=folder.path)
+        manifest = Manifest(name=folder.name, kind=kind, is_kind_guessed=not category)
+        return Plugin(key=key or folder.name, tier=tier, manifest=manifest, location=folder.path)
+    read = _manifest(file, found, index, default_name=folder.name, default_kind=kind)
+    if isinstance(read, ConfigError):
+        return _broken(read, key=key or folder.name, tier=tier, location=folder.path)
+    return Plugin(key=key or read.name, tier=tier, manifest=read, location=folder.path)
 
 
 def _installed(entry: Entry, index: Index) -> Plugin:

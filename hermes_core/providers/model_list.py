@@ -7,6 +7,7 @@ import logging
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -158,6 +159,14 @@ def usable_ids(items: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@cache
+def _usual_tls(*, trust_env: bool) -> ssl.SSLContext:
+    """The usual certificates, read once a process: that takes longer than many an answer."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
 def _all_ids(
     address: str,
     headers: Mapping[str, str],
@@ -172,7 +181,7 @@ def _all_ids(
     seen: set[str] = set()
     page: dict[str, str] = {}
     proxied = not is_loopback(host_of(address))
-    with httpx.Client(trust_env=proxied, verify=True if tls is None else tls) as client:
+    with httpx.Client(trust_env=proxied, verify=tls or _usual_tls(trust_env=proxied)) as client:
         for _ in range(MOST_PAGES):
             url = str(httpx.URL(address).copy_merge_params(page)) if page else address
             body = _json(_read(client, url, headers, end))

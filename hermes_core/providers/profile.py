@@ -129,6 +129,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         is_local: Whether it is a server of the user's own: a key is sent where there is one, and not demanded.
         refusal_hint: Said when it refuses a credential: what is special about who may use it.
         error_hints: Words in the answer that says why a request failed, in lower case → what helps then.
+        error_meanings: Words in such an answer, in lower case → what it means: ``passing`` (the same request will do
+            a little later), ``elsewhere`` (the key is good, another provider or model is to be asked), ``limited``,
+            ``refused`` or ``unpaid`` (another key may do).
         unavailable: Why this host cannot use it; it is listed, and a call to it fails with this reason.
         oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
             ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
@@ -168,6 +171,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     is_local: bool = False
     refusal_hint: str = ""
     error_hints: dict[str, str] = field(default_factory=dict, repr=False)
+    error_meanings: dict[str, str] = field(default_factory=dict)
     unavailable: str = ""
     oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 
