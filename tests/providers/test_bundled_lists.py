@@ -27,8 +27,9 @@ def test_some_have_no_list(profile_of, name):
 
 
 def test_anthropic_is_asked_with_its_own_header(profile_of, server):
-    """The key is in ``x-api-key``, the version beside it; without a key nobody is asked."""
+    """The key is in ``x-api-key``, the version beside it; without a key, or elsewhere, nobody is asked."""
     root = server.base_url.removesuffix("/v1")
+    assert profile_of("anthropic").fetch_models(api_key="k-12345", base_url="https://openrouter.ai/api/v1") is None
     assert profile_of("anthropic").fetch_models(api_key="k-12345", base_url=root) == ["fake-model"]
     assert profile_of("anthropic").fetch_models(base_url=root) is None
     (request,) = server.requests
