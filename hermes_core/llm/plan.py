@@ -204,7 +204,7 @@ class Planner:
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
-            settings=config.section(profile.name),
+            settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
             tls=sections.tls(entry, address, self._environment.get),
         )
