@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.providers.profile import ProviderProfile
 
+FOR_PROFILES = ("auth_mode", "entra", "ollama_num_ctx")
+"""Keys of a route's section that mean nothing to the host, and something to a profile."""
+
 log = logging.getLogger(__name__)
 
 
@@ -41,6 +44,11 @@ def demanded_mode(section: Mapping[str, Any], entry: ProviderEntry) -> str:
     """The wire format that the operator demands, or ``""``."""
     said: str = API_MODE.read(section.get("api_mode")) or entry.api_mode
     return said
+
+
+def settings(section: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """What a profile is told: its provider's own section, and what it may read of the route's."""
+    return {**{key: section[key] for key in FOR_PROFILES if key in section}, **own}
 
 
 def mapping(value: object) -> Mapping[str, Any]:
