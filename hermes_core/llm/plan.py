@@ -219,8 +219,8 @@ class Planner:
             return USUAL
         if not entry.ssl_verify:
             warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
-        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
+        file = entry.ssl_ca_cert or self._environment.first(CA_VARIABLES)
+        return Tls(os.path.expanduser(file), entry.ssl_verify)
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
