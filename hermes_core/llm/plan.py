@@ -208,7 +208,7 @@ class Planner:
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
@@ -365,7 +365,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _pool(
