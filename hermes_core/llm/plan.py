@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from hermes_core.auth.credentials import Credentials
     from hermes_core.auth.pool import CredentialPool
+    from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
     from hermes_core.llm.trust import Overrides
@@ -68,9 +70,15 @@ class Planner:
     def __init__(self, catalog: ProviderCatalog, credentials: Credentials, say: Callable[[str], None]) -> None:
         self._catalog = catalog
         self._credentials = credentials
-        self._environment = credentials.environment
+        self._environment: Environment | Reads = credentials.environment
         self._say = say
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
+
+    def reading_by(self, reads: Reads) -> Planner:
+        """A planner that looks variables up by ``reads``, and else is the same."""
+        planner = copy(self)
+        planner._environment = reads  # noqa: SLF001 - its own
+        return planner
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
         """The route to try first.
