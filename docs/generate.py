@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import inspect
 import io
 import os
 import re
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_hookspecs import SPECS
 
+from hermes_core import Host
+from hermes_core.auth.keys import key_variables
 from hermes_core.cli import main
+from hermes_core.compat.finders import SHIMS
 from hermes_core.config.keys import OTHER_TASK_TIMEOUT, ROOT, TASK_TIMEOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hermes_core.config.kinds import Key, Kind
+    from hermes_core.providers.catalog import ProviderRow
 
 GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Notices"}
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Example):$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^    (\w+): ((?:.|\n(?!    \w))*)", re.MULTILINE)
+NO_KEYS = {"oauth_external": "a login", "vertex": "Google's credentials", "aws_sdk": "AWS credentials"}
+"""Kind of credential → what takes the place of a key."""
+
 _COMMAND = re.compile(r"^  ([a-z][\w-]*)", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"^    ([a-z][\w-]*)(?: {2}|$)", re.MULTILINE)
 
@@ -41,6 +50,21 @@ def hook_reference() -> str:
 def hooks_of(group: type) -> list[tuple[str, Callable[..., object]]]:
     """The hooks a class of specifications declares, in order."""
     return [(name, member) for name, member in vars(group).items() if name.startswith("hermes_")]
+
+
+def provider_reference() -> str:
+    """Every bundled provider: its name, its other names, what holds its key, and where it is."""
+    with tempfile.TemporaryDirectory() as home, Host.load(Path(home), {}) as host:
+        rows = [_provider(row) for row in host.providers if row.tier == "bundled"]
+    return "\n" + "\n".join(["| name | also | key | what |", "|---|---|---|---|", *rows]) + "\n\n"
+
+
+def _provider(row: ProviderRow) -> str:
+    keys = " ".join(f"`{name}`" for name in key_variables(row.env_vars)) or NO_KEYS.get(row.auth_type, "none")
+    if keys.startswith("`"):
+        keys += " or none" if row.is_local else " or a login" if row.auth_type.startswith("oauth") else ""
+    what = f"{row.description}; not usable here: {row.unavailable}" if row.unavailable else row.description
+    return f"| `{row.name}` | {', '.join(row.aliases)} | {keys} | {row.display_name}: {what} |"
 
 
 def signature(name: str, function: Callable[..., object]) -> str:
@@ -118,6 +142,24 @@ def _hook(name: str, function: Callable[..., object]) -> str:
         parts.append(f"Returns `{types['return']}`:\n{_markdown(sections['Returns'])}")
     parts.append(f"```python\n{example(function)}```")
     return "\n\n".join(parts) + "\n"
+
+
+def shim_table() -> str:
+    """Every module of the original that is answered here: its path, what it is for, its names."""
+    lines = ["| module | what it is | names |", "|---|---|---|"]
+    for path, implementation in sorted(SHIMS.items()):
+        if implementation is not None:
+            module = importlib.import_module(implementation)
+            about = (
+                (module.__doc__ or "")
+                .strip()
+                .partition("\n")[0]
+                .partition(", under the original's name")[0]
+                .rstrip(".")
+            )
+            names = ", ".join(f"`{name}`" for name in sorted(module.__all__) if not name.startswith("_"))
+            lines.append(f"| `{path}` | {_markdown(about)} | {names} |")
+    return "\n".join(["", *lines, "", ""])
 
 
 def failure_table() -> str:

@@ -298,6 +298,7 @@ class Host(HostMemory):
         if self._closed:
             return
         self._closed = True
+        self._close_memory()
         self._registry.unload_all()
         if "credentials" in vars(self):
             self.credentials.close()

@@ -13,14 +13,22 @@ from hermes_core.errors import HermesError, describe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hermes_core.host import Host
+    from hermes_core.types.contributions import CliCommand
+
 COMMANDS = {
     "auth": "List keys and logins, add one, log in, take one out of use",
+    "compat": "Let other programs find the original's modules",
     "config": "Look at the configuration, change it, check it",
+    "doctor": "Look for what is wrong, and say what helps",
     "llm": "Ask the model something",
+    "memory": "See what is remembered, choose a memory provider",
+    "model": "Show which provider and model answer, or choose others",
     "models": "List the models that can be chosen",
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",
+    "setup": "Find what can answer, try it out, and set it up",
     "usage": "Sum up what the model calls used",
 }
 """Name → one line of help; the module ``hermes_core.cli.commands.<name>`` has the rest."""
@@ -89,7 +97,12 @@ def _run(words: list[str]) -> int:
         parser = argparse.ArgumentParser(prog=f"hermes {chosen}", description=f"{COMMANDS[chosen]}.")
         module.add_arguments(parser)
         parse = parser.parse_intermixed_args if getattr(module, "INTERMIXED", False) else parser.parse_args
-        return int(module.run(parse(words[1:])) or 0)
+        if getattr(module, "PASSES_ON", False):
+            args, rest = parser.parse_known_args(words[1:])
+            args.passed_on = rest
+        else:
+            args = parse(words[1:])
+        return int(module.run(args) or 0)
     if chosen and not chosen.startswith("-"):
         return _run_plugin_command(chosen, words)
     parser = _parser({} if chosen == "--version" else _declared_commands())
@@ -125,9 +138,34 @@ def _declared_commands() -> dict[str, str]:
 
     home = get_hermes_home()  # no host is loaded: for a list of names it would take half of the time
     environment = Environment(home)
-    found = find_plugins(home, environment, ConfigFile(home, environment), Index.of(home))
+    file = ConfigFile(home, environment)
+    found = find_plugins(home, environment, file, Index.of(home))
     rows = [row for row in found if row.is_active]
-    return {name: line for row in rows for name, line in row.manifest.cli_commands.items() if name not in COMMANDS}
+    trees = {name: line for row in rows for name, line in row.manifest.cli_commands.items()}
+    memory = file.current().text("memory", "provider").rpartition("/")[2]
+    if memory:
+        from hermes_core.memory.cli_file import cli_file
+
+        own = [row for row in rows if row.kind == "exclusive" and row.key.rpartition("/")[2] == memory]
+        if any(map(cli_file, own[-1:])):
+            trees[memory] = own[-1].description or f"Manage {memory} memory plugin"
+    return {name: line for name, line in trees.items() if name not in COMMANDS}
+
+
+def _memory_command(host: Host, name: str) -> CliCommand | None:
+    """The tree of the active memory provider, if it is called so; only its ``cli.py`` is imported."""
+    row = host.memory_plugins.get(name)
+    if row is None:
+        return None
+    from hermes_core.memory.cli_file import cli_command, cli_file
+
+    is_active = host.config().text("memory", "provider").rpartition("/")[2] == name
+    if is_active and row.is_active:
+        return cli_command(row, name)
+    if cli_file(row) and not is_active:
+        message = f"hermes {name} belongs to memory provider {name!r}, which is not the active one"
+        raise HermesError(message, hint=f"run `hermes memory setup {name}`")
+    return None
 
 
 def _run_plugin_command(name: str, words: list[str]) -> int:
@@ -136,7 +174,8 @@ def _run_plugin_command(name: str, words: list[str]) -> int:
     from hermes_core.errors import near
 
     with open_host() as host:
-        found = host.cli_commands
+        own = _memory_command(host, name)
+        found = {name: own} if own is not None else host.cli_commands
         if name not in found:
             host.explain_absence(name, f"hermes {name}", lambda manifest: manifest.cli_commands)
             known = [*COMMANDS, *found]
@@ -146,7 +185,7 @@ def _run_plugin_command(name: str, words: list[str]) -> int:
         parser = argparse.ArgumentParser(prog=f"hermes {name}", description=command.description or command.help)
         try:
             command.setup_fn(parser)
-            if command.handler_fn is not None:
+            if command.handler_fn is not None and parser.get_default("func") is None:
                 parser.set_defaults(func=command.handler_fn)
             args = parser.parse_args(words[1:])
             handler: Any = getattr(args, "func", None)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from hermes_core.compat.hosts import current_host
 from hermes_core.config.redact import redact
-from hermes_core.errors import PluginError, describe
+from hermes_core.errors import PluginToolOverrideError, describe
 from hermes_core.plugins.context import PluginContext
 from hermes_core.plugins.current import running
 from hermes_core.plugins.manifest import Manifest
@@ -51,10 +50,6 @@ VALID_HOOKS = frozenset(
 
 LOADED_OTHERWISE = ("exclusive", "model-provider")
 """Kinds that are chosen by configuration and loaded when they are needed."""
-
-
-class PluginToolOverrideError(PluginError, PermissionError):
-    """A plugin may not replace a tool."""
 
 
 class PluginManifest(Plugin):
@@ -171,15 +166,13 @@ class PluginManager:
         return self._host.context(row.key).registrations.names() if row.state == "loaded" else {}
 
 
-_managers: WeakKeyDictionary[Host, PluginManager] = WeakKeyDictionary()
-
-
 def get_plugin_manager() -> PluginManager:
-    """The manager of the current host's plugins."""
-    host = current_host()
-    if host not in _managers:
-        _managers[host] = PluginManager(host)
-    return _managers[host]
+    """The manager of the current host's plugins; it ends with the host."""
+    kept = vars(current_host())
+    if "plugin_manager" not in kept:
+        kept["plugin_manager"] = PluginManager(current_host())
+    manager: PluginManager = kept["plugin_manager"]
+    return manager
 
 
 def discover_plugins(force: bool = False) -> None:

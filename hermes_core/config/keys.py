@@ -72,8 +72,13 @@ _MODEL = section(
     Key("default_headers", HEADERS, "sent with every request"),
     Key("extra_headers", HEADERS, "likewise; beats `default_headers`"),
     Key("context_length", COUNT),
-    Key("auth_mode", TEXT),
-    Key("entra", section(Key("scope", TEXT), is_open=True)),
+    Key(
+        "auth_mode",
+        TEXT,
+        "`entra_id`: a token of Microsoft Entra is sent in place of a key, where the provider takes one",
+    ),
+    Key("entra", section(Key("scope", TEXT, "what that token is for"), is_open=True)),
+    Key("ollama_num_ctx", COUNT, "context of an Ollama server in tokens"),
     text_key="default",
 )
 _ONE_MODEL = section(
@@ -207,6 +212,16 @@ ROOT = section(
         "memory",
         section(
             Key("provider", TEXT, "the one memory provider"),
+            Key("also", NAMES, "memory providers that are asked to recall beside it, and told nothing"),
+            Key("initialize_timeout", SECONDS, "for getting ready; then it is used once it is ready", default=30),
+            Key("prefetch_timeout", SECONDS, "for recalling something, once a turn", default=8),
+            Key("hook_timeout", SECONDS, "for hearing of anything else", default=5),
+            Key("tool_timeout", SECONDS, "for one call of one of its tools", default=60),
+            Key("session_end_timeout", SECONDS, "for the end of a session, or before a summary", default=10),
+            Key("drain_timeout", SECONDS, "for storing what waits when the process ends", default=5),
+            Key("shutdown_timeout", SECONDS, "for closing", default=5),
+            Key("max_chars", COUNT, "how much of its text reaches the model at once, in characters", default=6000),
+            Key("queue_size", COUNT, "how many turns may wait to be stored", default=1000),
             Key("memory_enabled", SWITCH, "whether the agent keeps notes in `MEMORY.md`", default=True),
             Key("user_profile_enabled", SWITCH, "whether it keeps facts about the user in `USER.md`", default=True),
             Key("memory_char_limit", COUNT, "how many characters `MEMORY.md` may hold", default=2200),

@@ -152,8 +152,12 @@ def _escaped(character: str) -> str:
     return f"(?:{'|'.join(forms)})"
 
 
-def redact(text: str) -> str:
+def redact(text: str, found: set[str] | None = None) -> str:
     """``text`` without any secret: none the host has read, and none that looks like one.
+
+    Args:
+        text: Any text.
+        found: Is given each secret that only looked like one.
 
     Example:
         >>> register_secret("hunter22")
@@ -161,7 +165,7 @@ def redact(text: str) -> str:
         'the key is [redacted], or ?key=[redacted]'
     """
     low = text.lower()
-    return blank_shapes(_without_known(text, low, REDACTED), low, REDACTED)
+    return blank_shapes(_without_known(text, low, REDACTED), low, REDACTED, found)
 
 
 def redact_known(text: str, mark: str = REDACTED) -> str:

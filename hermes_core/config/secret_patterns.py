@@ -94,19 +94,27 @@ _ORDINARY = r"[-+]?\d{1,7}|[-+]?\d*\.\d+(?:e[-+]?\d+)?|[A-Z]+|[A-Z]+(?:_[A-Z0-9]
 """A number, or the name of a variable."""
 
 
-def blank_shapes(text: str, low: str, mark: str) -> str:
+def blank_shapes(text: str, low: str, mark: str, found: set[str] | None = None) -> str:
     """``text`` with ``mark`` in the place of all that looks like a secret.
 
     Args:
         text: Any text.
         low: The same in lower case.
         mark: What takes a secret's place.
+        found: Is given each secret that was blanked.
     """
+    seen: set[str] = set() if found is None else found
+
+    def blank(match: re.Match[str]) -> str:
+        seen.add(match[0][len(match[1]) :])
+        return match[1] + mark
+
     for hint, shape in _SHAPES:
         if hint in low:
-            text = _compiled(shape).sub(lambda match: match[1] + mark, text)
+            text = _compiled(shape).sub(blank, text)
     if _compiled(_NAMED_HINT).search(low):
-        text = _blank_named(text, mark)
+        text = _blank_named(text, mark, seen)
+    seen.discard(mark)
     return text
 
 
@@ -116,7 +124,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _blank_named(text: str, mark: str) -> str:
+def _blank_named(text: str, mark: str, found: set[str]) -> str:
     """``text`` with ``mark`` in the place of what bears a secret's name; what bears another may hold one that does."""
     out, done, at = [], 0, 0
     while (named := _compiled(_NAMED).search(text, at)) is not None:
@@ -133,6 +141,7 @@ def _blank_named(text: str, mark: str) -> str:
         is_value = bool(is_held or in_query or named["scheme"] or (is_set and named["name"].isupper()))
         if value is not None and _may_be_secret(value[0], is_value=is_value, is_quoted=quote is not None):
             out += [text[done : named.end()], mark]
+            found.add(value[0])
             done = at = value.end()
     return "".join([*out, text[done:]])
 

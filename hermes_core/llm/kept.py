@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import Reads
 from hermes_core.llm.plan import MAIN
-from hermes_core.llm.trust import Overrides
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from hermes_core.llm.plan import Planner
     from hermes_core.llm.route import Route
     from hermes_core.providers.catalog import ProviderCatalog
-
-NOTHING_CHOSEN = Overrides()
 
 
 class _Kept(NamedTuple):
@@ -60,12 +57,11 @@ class UsualRoute:
             credential = kept.pool.select()
             if credential is not None:
                 return kept.route._replace(credential=credential)
-        if config.text("model", "provider").lower() in MAIN:
-            return self._planner.route(config, NOTHING_CHOSEN)
         reads = Reads(self._environment)
-        route = self._planner.reading_by(reads).route(config, NOTHING_CHOSEN)
-        profile, is_written = route.profile, route.profile.base_url or config.text("model", "base_url")
-        is_data = is_written and type(profile).get_hostname is ProviderProfile.get_hostname
-        if is_data and route.pool is not None:
+        route = self._planner.usual_route(config, reads)
+        profile, is_named = route.profile, config.text("model", "provider").lower() not in MAIN
+        is_written = profile.base_url or config.text("model", "base_url")
+        asks_nobody = is_named and is_written and type(profile).get_hostname is ProviderProfile.get_hostname
+        if asks_nobody and route.model and route.pool is not None:
             self._kept = _Kept(route, route.pool, config, generation, reads, dict(vars(profile)))
         return route

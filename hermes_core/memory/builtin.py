@@ -97,9 +97,9 @@ class BuiltinMemory:
         threats = self._threats_in(operations)
         if any(map(is_hard, threats)):
             raise MemoryWriteError(refusal(threats), reason="threat")
-        _, changes = apply(self.store.entries(target), operations, self.store.limits[target])
+        _, outcomes = apply(self.store.entries(target), operations, self.store.limits[target])
         ask = None if is_background else self.ask
-        if not threats and (not changes or not self.needs_approval):
+        if not threats and (not any(outcomes) or not self.needs_approval):
             return self.store.apply(target, operations, metadata)
         if ask is None:
             staged = self.approvals.stage(target, operations, metadata, threats)

@@ -90,8 +90,8 @@ def _text(args: Mapping[str, Any], name: str) -> str:
     return plain(value)
 
 
-def apply(entries: Sequence[str], operations: Sequence[Operation], limit: int) -> tuple[list[str], list[Change]]:
-    """The entries after all operations, and what has changed; nothing is changed when one cannot be done.
+def apply(entries: Sequence[str], operations: Sequence[Operation], limit: int) -> tuple[list[str], list[Change | None]]:
+    """The entries after all operations, and what each has changed; nothing is changed when one cannot be done.
 
     Args:
         entries: The entries now.
@@ -105,17 +105,16 @@ def apply(entries: Sequence[str], operations: Sequence[Operation], limit: int) -
         >>> apply(["likes tea"], [Operation("replace", "likes coffee", "tea")], 100)
         (['likes coffee'], [Change(action='replace', content='likes coffee', previous='likes tea')])
     """
-    after, changes = list(entries), []
+    after: list[str] = list(entries)
+    changes: list[Change | None] = []
     for number, operation in enumerate(operations, 1):
         try:
             with _numbered(number, of_several=len(operations) > 1):
-                change = _do(after, operation)
+                changes.append(_do(after, operation))
         except MemoryWriteError as error:
             if error.reason == "no_match":
                 error.details.update(listing(entries, limit))
             raise
-        if change is not None:
-            changes.append(change)
     needed = len(join(after))
     if needed > limit and needed > len(join(entries)):
         message = f"there is no room: {needed:,} of {limit:,} characters would be used"

@@ -51,10 +51,20 @@ class MemoryWrite(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a write came to: what has changed, and the entries after it."""
+    """What a write came to.
 
-    changes: tuple[Change, ...]
+    Attributes:
+        outcomes: What each operation has changed; None for one that found everything as it should be.
+        entries: The entries after it.
+    """
+
+    outcomes: tuple[Change | None, ...]
     entries: tuple[str, ...]
+
+    @property
+    def changes(self) -> list[Change]:
+        """What has changed."""
+        return [change for change in self.outcomes if change is not None]
 
 
 class MemoryStore:
@@ -131,8 +141,9 @@ class MemoryStore:
         with self._only_writer(target) as found:
             if any(operation.action != "add" for operation in operations):
                 self._check_rewritable(path, found, limit)
-            after, changes = apply(found.entries, operations, limit)
-            if changes:
+            after, outcomes = apply(found.entries, operations, limit)
+            written = Written(tuple(outcomes), tuple(after))
+            if changes := written.changes:
                 adds_only = all(change.action == "add" for change in changes)
                 added = [change.content for change in changes]
                 text = join([*filter(None, [found.text]), *added]) if adds_only else join(after)
@@ -142,7 +153,7 @@ class MemoryStore:
                     raise _failed("write", path, error) from error
                 self._record(target, after, changes, metadata)
         self.tell()
-        return Written(tuple(changes), tuple(after))
+        return written
 
     def reset(self, target: str, metadata: Mapping[str, Any] | None = None) -> int:
         """Delete the file of a target; returns how many entries are gone. One that cannot be read is deleted too."""

@@ -153,7 +153,10 @@ class MemoryTool:
 def _gone(done: Written, *, is_batch: bool) -> dict[str, Any]:
     """The entries that gave way, so that whoever hears of the call can mirror it."""
     names = {"replace": "replaced_entry", "remove": "removed_entry"}
+    gone = [
+        {names[change.action]: change.previous} if change is not None and change.action in names else {}
+        for change in done.outcomes
+    ]
     if not is_batch:
-        return {names[change.action]: change.previous for change in done.changes if change.action in names}
-    changes = [{key: value for key, value in change._asdict().items() if value} for change in done.changes]
-    return {"operations": changes}
+        return gone[0]
+    return {"operations": [{"changed": bool(change), **row} for change, row in zip(done.outcomes, gone, strict=True)]}

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from hermes_core.errors import PluginContractError, near
+from hermes_core.errors import PluginContractError, PluginToolOverrideError, near
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.registrations import Registration, Registrations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hermes_core.llm.client import PluginLlm
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.tasks import BackgroundTasks
+    from hermes_core.tools.registry import ToolRegistry
     from hermes_core.types.contributions import Handler
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,10 @@ class HostServices(Protocol):
 
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin."""
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """What a model, or a plugin, may call."""
 
     def offered_more(self, context: PluginContext) -> None:
         """What a plugin has registered is no longer what it was."""
@@ -124,7 +129,11 @@ class PluginContext(PluginServices):
         emoji: str = "",
         override: bool = False,
     ) -> Registration:
-        """Offer a tool; see ``Tool``. ``(name, schema, handler)`` is understood too."""
+        """Offer a tool; see ``Tool``. ``(name, schema, handler)`` is understood too.
+
+        Raises:
+            PluginToolOverrideError: ``override`` is set, and the operator lets the plugin replace no tool.
+        """
         from hermes_core.types.contributions import Tool
 
         if isinstance(toolset, dict) and handler is None:
@@ -132,6 +141,10 @@ class PluginContext(PluginServices):
         if not isinstance(schema, dict):
             raise self._wrong("register_tool", "schema", "a mapping", schema)
         self._callable("register_tool", "handler", handler)
+        if override and not self.has_capability("tools.override"):
+            message = self._said("register_tool", f"{name!r} may replace no tool")
+            hint = f"an operator may grant it: plugins.entries.{self.plugin_id}.allow_tool_override: true"
+            raise PluginToolOverrideError(message, plugin=self.plugin_id, source=self.manifest.source, hint=hint)
         tool = Tool(
             name=name,
             schema=schema,

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.config.paths import reset_hermes_home_override, set_hermes_home_override
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -19,11 +21,15 @@ default_host: Callable[[], Any] | None = None
 
 @contextmanager
 def running(context: PluginContext) -> Iterator[None]:
-    """Mark the code inside as the plugin's own: its import, ``register``, hooks, commands and provider calls."""
-    token = _context.set(context)
+    """Mark the code inside as the plugin's own: its import, ``register``, hooks, commands and provider calls.
+
+    The active home is then that of the plugin's host.
+    """
+    token, home = _context.set(context), set_hermes_home_override(context.home)
     try:
         yield
     finally:
+        reset_hermes_home_override(home)
         _context.reset(token)
 
 

@@ -17,7 +17,7 @@ from hermes_core.errors import ConfigError
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.installed import GROUPS, Entry, entry_points
 from hermes_core.plugins.manifest import Manifest
-from hermes_core.plugins.manifest_file import manifest_file, parse_manifest, read_manifest
+from hermes_core.plugins.manifest_file import kind_of, manifest_file, parse_manifest, read_manifest
 from hermes_core.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ CATEGORY_KINDS = {"model-providers": "model-provider", "memory": "exclusive"}
 """Folders whose children may do without a manifest, and the kind those get."""
 
 INDEX = "index.json"
-"""Beside the bundled plugins: all their manifests in one file, so that a start needs no YAML."""
+"""Beside the bundled plugins: all their manifests in one file, checked, so that a start needs no YAML and no check."""
 
 
 def discover(home: Path, index: Index, project: Path | None = None, bundled: str = "") -> list[Plugin]:
@@ -93,9 +93,16 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def manifest_index(root: Path) -> dict[str, Any]:
-    """Every manifest below ``root``, by the path of its folder; what ``INDEX`` holds."""
-    files = [manifest_file(str(folder))[0] for folder in sorted(root.glob("*/*"))]
-    return {Path(file).parent.relative_to(root).as_posix(): read_manifest(file) for file in files if file}
+    """Every manifest below ``root``, checked, by the path of its folder; what ``INDEX`` holds."""
+    found = {}
+    for folder in sorted(root.glob("*/*")):
+        file, _ = manifest_file(str(folder))
+        if file:
+            category, name = folder.parent.name.replace("_", "-"), folder.name.replace("_", "-")
+            kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
+            manifest = parse_manifest(read_manifest(file), path=file, default_name=name, default_kind=kind)
+            found[folder.relative_to(root).as_posix()] = json.loads(json.dumps(_packed(manifest)))
+    return found
 
 
 def _bundled(entry: Entry) -> Iterator[Plugin]:
@@ -110,14 +117,8 @@ def _bundled_manifests(root: str) -> list[tuple[str, str, Manifest]]:
 
     Dashes stand for the underscores of a module's name.
     """
-    found = []
     data: dict[str, Any] = json.loads(Path(root, INDEX).read_text(encoding="utf-8"))
-    for relative, fields in data.items():
-        category, _, name = relative.replace("_", "-").partition("/")
-        kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
-        manifest = parse_manifest(fields, path=relative, default_name=name, default_kind=kind)
-        found.append((relative, f"{category}/{name}", manifest))
-    return found
+    return [(folder, folder.replace("_", "-"), Manifest(**fields)) for folder, fields in data.items()]
 
 
 def _legacy(root: str) -> Iterator[Plugin]:
@@ -147,17 +148,25 @@ def _folders(root: str, tier: str, index: Index) -> Iterator[Plugin]:
 
 
 def _folder(folder: os.DirEntry[str], tier: str, index: Index, *, category: str = "", kind: str = "") -> Plugin | None:
-    """A folder's row; None when it is no plugin. In a category with a kind, code alone makes a plugin."""
+    """A folder's row; None when it is no plugin.
+
+    In a category with a kind, code alone makes a plugin; elsewhere code that gives a memory provider away does.
+    """
     key = f"{category}/{folder.name}" if category else ""
     file, found = manifest_file(folder.path)
     if found is None:
-        if not kind or not os.path.isfile(f"{folder.path}{os.sep}__init__.py"):
+        code = f"{folder.path}{os.sep}__init__.py"
+        kind = kind if os.path.isfile(code) else ""
+        if not category and kind_of(_beginning(code)) == "exclusive":
+            kind = "exclusive"
+        if not kind:
             return None
-        return Plugin(key=key, tier=tier, manifest=Manifest(name=folder.name, kind=kind), location=folder.path)
-    manifest = _manifest(file, found, index, default_name=folder.name, default_kind=kind)
-    if isinstance(manifest, ConfigError):
-        return _broken(manifest, key=key or folder.name, tier=tier, location=folder.path)
-    return Plugin(key=key or manifest.name, tier=tier, manifest=manifest, location=folder.path)
+        manifest = Manifest(name=folder.name, kind=kind, is_kind_guessed=not category)
+        return Plugin(key=key or folder.name, tier=tier, manifest=manifest, location=folder.path)
+    read = _manifest(file, found, index, default_name=folder.name, default_kind=kind)
+    if isinstance(read, ConfigError):
+        return _broken(read, key=key or folder.name, tier=tier, location=folder.path)
+    return Plugin(key=key or read.name, tier=tier, manifest=read, location=folder.path)
 
 
 def _installed(entry: Entry, index: Index) -> Plugin:

@@ -40,7 +40,10 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt", "strict_messages"), _SWITCH),
     **dict.fromkeys(("is_aggregator", "is_local"), _SWITCH),
     **dict.fromkeys(("default_max_tokens", "auto_rank"), _WHOLE),
-    **dict.fromkeys(("default_headers", "oauth"), ("a mapping", lambda value: isinstance(value, dict))),
+    **dict.fromkeys(
+        ("default_headers", "oauth", "error_hints", "error_meanings"),
+        ("a mapping", lambda value: isinstance(value, dict)),
+    ),
     "fixed_temperature": ("a number or omit", lambda value: value in (None, "omit") or is_number(value)),
 }
 """Fields of a ``profile:`` block → what they must be, and how to tell; others are kept as they are."""
@@ -48,6 +51,7 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 ABOUT = (
     "label", "license", "homepage", "update_url", "tags", "platforms", "capabilities", "emits", "listens",
     "api_version", "pip_dependencies", "python_dependencies", "external_dependencies", "optional_env",
+    "data_leaves",
 )  # fmt: skip
 """Fields that this host keeps for people to read, and does nothing with."""
 
@@ -119,7 +123,7 @@ def parse_manifest(
         read.warn("manifest_version", f"is newer than {NEWEST_FORMAT}, the newest this host knows; it loads as it is")
     if data.get("profile") is not None:
         default_kind = "model-provider"
-    guess = "" if default_kind or data.get("kind") is not None else _kind_of(code)
+    guess = "" if default_kind or data.get("kind") is not None else kind_of(code)
     author = data.get("author")
     return Manifest(
         name=name,
@@ -263,7 +267,7 @@ class _Fields:
             return None
 
 
-def _kind_of(code: str) -> str:
+def kind_of(code: str) -> str:
     """The kind that code gives away; ``""`` when it does not."""
     if any(word in code for word in ("register_memory_provider", "MemoryProvider")):
         return "exclusive"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -150,12 +149,12 @@ class PluginServices:
         _, entry = self._entry() if self._host.config().error is None else ("", {})
         return is_granted(entry, capability, ("tools.override",) if self.manifest.tier == "bundled" else ())
 
-    def dispatch_tool(self, tool_name: str, args: Mapping[str, Any], **_context: Any) -> str:  # noqa: ARG002 - published
-        """Call a tool and return its result, a JSON text; a call that fails gives one with an ``error``.
+    def dispatch_tool(self, tool_name: str, args: Mapping[str, Any], **context: Any) -> str:
+        """Call a tool of any plugin, or of the memory provider, and return its result, as a rule JSON.
 
-        This host calls no tools yet, so every name is unknown to it.
+        A call that fails gives JSON with an ``error``, as does the name of a tool that there is not.
         """
-        return json.dumps({"error": f"Unknown tool: {tool_name}"}, ensure_ascii=False)
+        return self._host.tools.dispatch(tool_name, args, **context)
 
     def inject_message(self, content: str, role: str = "user", **_newer: Any) -> bool:  # noqa: ARG002 - published
         """Put a message into the running conversation; False when there is none, as in this host."""

@@ -47,6 +47,49 @@ def forget():
             PluginLlmInput PluginLlmTextInput PluginLlmImageInput""",
         ),
         (
+            "agent.memory_provider",
+            """MemoryProvider RecallStatus is_trivial_prompt spawn_context_thread ctx_bound INDICATOR_GLYPH
+            TRIVIAL_PROMPT_RE PRE_COMPRESS_CHECKPOINT_API_VERSION""",
+        ),
+        (
+            "agent.memory_manager",
+            """MemoryManager sanitize_context build_memory_context_block StreamingContextScrubber
+            normalize_tool_schema _EXTERNAL_PREFETCH_TIMEOUT_S""",
+        ),
+        ("agent.auxiliary_client", "call_llm async_call_llm extract_content_or_reasoning"),
+        ("agent.context_engine", "ContextEngine"),
+        ("agent.skill_commands", "extract_user_instruction_from_skill_message"),
+        ("hermes_cli.config", "load_config load_config_readonly save_config cfg_get get_env_value save_env_value"),
+        (
+            "hermes_cli.plugins",
+            """PluginContext PluginManifest PluginManager get_plugin_manager discover_plugins invoke_hook has_hook
+            VALID_HOOKS get_plugin_command_handler get_plugin_commands PluginToolOverrideError""",
+        ),
+        ("hermes_cli.profiles", "get_active_profile_name list_profiles"),
+        ("hermes_cli.secret_prompt", "masked_secret_prompt"),
+        ("hermes_cli.memory_setup", "cmd_setup_provider"),
+        ("hermes_cli.urllib_security", "open_credentialed_url"),
+        ("hermes_state", "apply_wal_with_fallback"),
+        (
+            "plugins.memory",
+            """load_memory_provider discover_memory_providers list_memory_provider_names find_provider_dir
+            discover_plugin_cli_commands""",
+        ),
+        (
+            "plugins.memory.config_schema",
+            """ProviderConfigSchema ProviderField ProviderFieldOption KIND_TEXT KIND_SECRET KIND_BOOL KIND_NUMBER
+            KIND_SELECT STORAGE_FLAT_JSON""",
+        ),
+        ("plugins.plugin_storage", "plugin_data_dir plugin_db"),
+        ("plugins.plugin_utils", "lazy_singleton SingletonSlot"),
+        ("tools.lazy_deps", "ensure FeatureUnavailable"),
+        ("tools.registry", "registry tool_error tool_result"),
+        (
+            "utils",
+            """atomic_json_write atomic_replace env_var_enabled is_truthy_value fast_safe_load env_int env_float
+            env_bool read_json_or_empty""",
+        ),
+        (
             "agent.secret_scope",
             """get_secret get_secret_str set_secret_scope reset_secret_scope current_secret_scope
             UnscopedSecretError""",

@@ -93,6 +93,16 @@ def test_known_categories_need_no_manifest(home, load_host, category, kind):
     )
 
 
+def test_a_memory_plugin_needs_no_manifest(home, load_host):
+    """A folder whose code speaks of a memory provider is one, whatever lies below it; it is chosen like any other."""
+    home.plugin("notes", "# register_memory_provider\nfrom acme import register\n")
+    home.plugin("notes/inner", "", name="inner")
+    home.plugin("other", "VALUE = 1")
+    rows = {row.key: (row.kind, row.state) for row in load_host().plugins if row.tier == "user"}
+    assert rows == {"notes": ("exclusive", "off")}
+    assert load_host(config={"memory": {"provider": "notes"}}).plugin("notes").state == "ready"
+
+
 def test_a_folder_may_begin_with_an_underscore(home, load_host):
     """A single underscore does not hide a folder that has a manifest."""
     home.plugin("_acme", "", name="acme")

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -420,3 +421,14 @@ def test_each_rule_can_fail():
     """There is a defect for each test of the suite, but for the one that only takes keywords in."""
     rules = {name.removeprefix("test_") for name in dir(MemoryContract) if name.startswith("test_")}
     assert rules - {name for _, name, _, _ in DEFECTS.values()} == {"it_takes_whatever_a_host_knows"}
+
+
+def test_the_example_of_the_page_passes(tmp_path):
+    """The first example of docs/memory-contract.md is a suite that passes, run by pytest as an author would."""
+    page = Path(__file__).parents[2] / "docs" / "memory-contract.md"
+    code = page.read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    (tmp_path / "test_mine.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout

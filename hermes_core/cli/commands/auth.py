@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth import manage
 from hermes_core.auth.keys import key_variables
+from hermes_core.cli.asking import read_secret
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_rows, print_text
 from hermes_core.cli.session import open_host
 from hermes_core.config.redact import CONFIGURED
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from hermes_core.host import Host
 
 COLUMNS = ("provider", "id", "label", "kind", "source", "status", "until", "key")
-MAX_PIPED = 64 * 1024
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def run(args: Namespace) -> int:
             return 0
         pool = rows.pool(args.provider)
         if args.action == "add":
-            key = _read_key(pool.name)
+            key = read_secret(f"key for {pool.name}")
             made = manage.add_key(pool, key, label=args.label, base_url=args.base_url, first=args.first)
             _report(args, [rows.row(pool, made)], "stored")
         elif args.action == "login":
@@ -205,32 +205,6 @@ def _status(args: Namespace, rows: _Rows) -> int:
     else:
         print_fields(shown)
     return int(chosen is None)
-
-
-def _read_key(provider: str) -> str:
-    """A key from the terminal, where it is not shown, or from a pipe.
-
-    Raises:
-        HermesError: The terminal would show it, or the pipe holds no text.
-    """
-    if sys.stdin is not None and sys.stdin.isatty():
-        import getpass
-        import warnings
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", getpass.GetPassWarning)
-            try:
-                return getpass.getpass(f"key for {provider} (it is not shown): ")
-            except getpass.GetPassWarning as error:
-                raise HermesError("this terminal would show the key", hint="pipe it in instead") from error
-            except EOFError as error:
-                raise HermesError("there is no key", hint="paste it, and press Enter") from error
-    if sys.stdin is None:
-        raise HermesError("there is no key", hint="type it at a terminal, or pipe it in")
-    try:
-        return sys.stdin.buffer.read(MAX_PIPED).decode("utf-8-sig")
-    except UnicodeError:
-        raise HermesError("standard input is not UTF-8 text", hint="pipe the key alone in") from None
 
 
 def _log_in(pool: CredentialPool, label: str) -> Entry:

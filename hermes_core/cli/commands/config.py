@@ -127,7 +127,7 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
         path = (*path, key.kind.text_key)
         key = find_key(path)
     value = _value(args.value, key.kind.read if key is not None else lambda value: value)
-    _refuse_managed(file, path)
+    refuse_managed(file, path)
     for finding in _findings(path, value, environment):
         message = f"{join_key(finding.path)} {finding.message}"
         if finding.code == "plain-secret" or (finding.level == "error" and finding.code != "unset-variable"):
@@ -143,7 +143,7 @@ def _unset(args: Namespace, home: Path, environment: Environment) -> int:
 
     path = _path_of(args.key)
     file = _readable(home, environment)
-    _refuse_managed(file, path)
+    refuse_managed(file, path)
 
     def drop(tree: Any) -> None:
         take_out(tree, spelled(tree, path))
@@ -209,7 +209,7 @@ def _path_of(text: str) -> tuple[str, ...]:
         raise ConfigError(str(error), key=text, hint="run `hermes config show` to see the keys") from error
 
 
-def _refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
+def refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
     """Refuse to write what the administrator's file says, and what would therefore not count.
 
     Raises:

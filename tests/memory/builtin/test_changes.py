@@ -28,9 +28,9 @@ def remove(old_text):
     ("operations", "after", "changes"),
     [
         pytest.param([add("new")], [TEA, COFFEE, "new"], [Change("add", "new")], id="add"),
-        pytest.param([add(TEA)], [TEA, COFFEE], [], id="add what is there"),
+        pytest.param([add(TEA)], [TEA, COFFEE], [None], id="add what is there"),
         pytest.param([replace("tea", "x")], ["x", COFFEE], [Change("replace", "x", TEA)], id="replace by a part"),
-        pytest.param([replace(TEA, TEA)], [TEA, COFFEE], [], id="replace by itself"),
+        pytest.param([replace(TEA, TEA)], [TEA, COFFEE], [None], id="replace by itself"),
         pytest.param([replace("tea", COFFEE)], [COFFEE], [Change("remove", "", TEA)], id="replace by another entry"),
         pytest.param([remove("coffee")], [TEA], [Change("remove", "", COFFEE)], id="remove by a part"),
         pytest.param([remove(entry_id(TEA))], [COFFEE], [Change("remove", "", TEA)], id="remove by id"),

@@ -49,7 +49,7 @@ def test_an_entry_is_replaced_and_removed(call, memory):
 
 
 def test_a_batch_tells_what_each_operation_did(call):
-    """The answer lists the changes that came about."""
+    """The answer says of each operation whether it changed anything, and which entry gave way."""
     call("add", content="a")
     wishes = [
         {"action": "add", "content": "a"},
@@ -60,9 +60,10 @@ def test_a_batch_tells_what_each_operation_did(call):
     answer = call(operations=wishes)
     assert answer["message"] == "2 entries added, entry replaced"
     assert answer["operations"] == [
-        {"action": "replace", "content": "b", "previous": "a"},
-        {"action": "add", "content": "c"},
-        {"action": "add", "content": "d"},
+        {"changed": False},
+        {"changed": True, "replaced_entry": "a"},
+        {"changed": True},
+        {"changed": True},
     ]
 
 
