@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.kinds import API_MODE
@@ -76,11 +76,10 @@ def accepts_images(profile: ProviderProfile, section: Mapping[str, Any], entry: 
     return profile.supports_vision_user_messages if said is None else said
 
 
-def tls(entry: ProviderEntry, address: str, variable: Callable[[str], str]) -> Tls:
+def tls(entry: ProviderEntry, address: str, first_of: Callable[[Iterable[str]], str]) -> Tls:
     """Whose certificates are trusted at an address; one that is not encrypted needs none."""
     if not address.startswith("https:"):
         return USUAL
     if not entry.ssl_verify:
         warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-    files = (entry.ssl_ca_cert, *map(variable, CA_VARIABLES))
-    return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
+    return Tls(os.path.expanduser(entry.ssl_ca_cert or first_of(CA_VARIABLES)), entry.ssl_verify)

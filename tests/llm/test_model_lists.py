@@ -218,6 +218,7 @@ def test_a_profiles_own_code_may_do_anything_r26_13(acme, kind, source, models, 
     found = acme.models()
     assert (found.source, found.models) == (source, models)
     assert reason in found.reason
+    assert KEY not in found.reason
 
 
 def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
