@@ -11,7 +11,7 @@ from hermes_core.auth.keys import NO_CREDENTIAL, Credential, is_usable, key_vari
 from hermes_core.config.truth import is_number
 from hermes_core.errors import ExhaustedCredentialsError, MissingCredentialError, UnknownAuthProfileError, near
 from hermes_core.plugins.debug import warn_once
-from hermes_core.providers.profile import ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hermes_core.auth.entries import Entry
     from hermes_core.auth.store import Tree
     from hermes_core.config.settings import Config
+    from hermes_core.providers.profile import ProviderProfile
 
 log = logging.getLogger(__name__)
 
@@ -290,8 +291,7 @@ class CredentialPool:
     def _needs_one(self) -> bool:
         """Whether the provider wants a credential at all."""
         profile = self.profile
-        finds_its_own = type(profile).open_endpoint is not ProviderProfile.open_endpoint
-        if profile.auth_type == "none" or profile.is_local or finds_its_own:
+        if profile.auth_type == "none" or profile.is_local or opens_endpoint(profile):
             return False
         return bool(profile.oauth or profile.auth_type.startswith("oauth") or key_variables(profile.env_vars))
 
