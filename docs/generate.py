@@ -10,10 +10,13 @@ import io
 import os
 import re
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_hookspecs import SPECS
 
+from hermes_core import Host
+from hermes_core.auth.keys import key_variables
 from hermes_core.cli import main
 from hermes_core.compat.finders import SHIMS
 from hermes_core.config.keys import OTHER_TASK_TIMEOUT, ROOT, TASK_TIMEOUTS
@@ -22,11 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hermes_core.config.kinds import Key, Kind
+    from hermes_core.providers.catalog import ProviderRow
 
 GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Notices"}
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Example):$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^    (\w+): ((?:.|\n(?!    \w))*)", re.MULTILINE)
+NO_KEYS = {"oauth_external": "a login", "vertex": "Google's credentials", "aws_sdk": "AWS credentials"}
+"""Kind of credential → what takes the place of a key."""
+
 _COMMAND = re.compile(r"^  ([a-z][\w-]*)", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"^    ([a-z][\w-]*)(?: {2}|$)", re.MULTILINE)
 
@@ -43,6 +50,21 @@ def hook_reference() -> str:
 def hooks_of(group: type) -> list[tuple[str, Callable[..., object]]]:
     """The hooks a class of specifications declares, in order."""
     return [(name, member) for name, member in vars(group).items() if name.startswith("hermes_")]
+
+
+def provider_reference() -> str:
+    """Every bundled provider: its name, its other names, what holds its key, and where it is."""
+    with tempfile.TemporaryDirectory() as home, Host.load(Path(home), {}) as host:
+        rows = [_provider(row) for row in host.providers if row.tier == "bundled"]
+    return "\n" + "\n".join(["| name | also | key | what |", "|---|---|---|---|", *rows]) + "\n\n"
+
+
+def _provider(row: ProviderRow) -> str:
+    keys = " ".join(f"`{name}`" for name in key_variables(row.env_vars)) or NO_KEYS.get(row.auth_type, "none")
+    if keys.startswith("`"):
+        keys += " or none" if row.is_local else " or a login" if row.auth_type.startswith("oauth") else ""
+    what = f"{row.description}; not usable here: {row.unavailable}" if row.unavailable else row.description
+    return f"| `{row.name}` | {', '.join(row.aliases)} | {keys} | {row.display_name}: {what} |"
 
 
 def signature(name: str, function: Callable[..., object]) -> str:

@@ -9,6 +9,7 @@
     │  ├─ PluginContractError        also TypeError and ValueError; unknown hook, bad argument, bad return
     │  ├─ CommandError               a slash command's handler raised
     │  │  └─ CommandTimeoutError     also TimeoutError; it awaited for too long
+    │  ├─ PluginToolOverrideError    also PermissionError; the operator lets it replace no tool
     │  ├─ PluginLlmTrustError        also PermissionError; names the config key that would grant it
     │  └─ BudgetExceededError        also RuntimeError; the operator's limit for the plugin is used up
     ├─ UnscopedSecretError           also RuntimeError
@@ -111,6 +112,10 @@ class CommandError(PluginError):
 
 class CommandTimeoutError(CommandError, TimeoutError):
     """The async handler of a slash command took longer than ``plugins.command_timeout``, and was cut off."""
+
+
+class PluginToolOverrideError(PluginError, PermissionError):
+    """A plugin asked to replace a tool, which its operator has not allowed it; the hint is the key that would."""
 
 
 class PluginLlmTrustError(PluginError, PermissionError):

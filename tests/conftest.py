@@ -139,7 +139,7 @@ def site(tmp_path, monkeypatch):
     before = {*sys.modules}
     monkeypatch.syspath_prepend(path)
     yield Site(path)
-    for name in {*sys.modules} - before:
+    for name in sorted({*sys.modules} - before, reverse=True):  # a namespace after what is in it
         module = sys.modules[name]  # a folder without __init__.py has no file, but a path
         if any(
             str(place).startswith(str(path))

@@ -20,12 +20,15 @@ COMMANDS = {
     "auth": "List keys and logins, add one, log in, take one out of use",
     "compat": "Let other programs find the original's modules",
     "config": "Look at the configuration, change it, check it",
+    "doctor": "Look for what is wrong, and say what helps",
     "llm": "Ask the model something",
     "memory": "See what is remembered, choose a memory provider",
+    "model": "Show which provider and model answer, or choose others",
     "models": "List the models that can be chosen",
     "plugins": "List plugins, show one, switch one on or off",
     "providers": "List providers, show one, explain who offers it",
     "run": "Run a plugin's slash command",
+    "setup": "Find what can answer, try it out, and set it up",
     "usage": "Sum up what the model calls used",
 }
 """Name → one line of help; the module ``hermes_core.cli.commands.<name>`` has the rest."""

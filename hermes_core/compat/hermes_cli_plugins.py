@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.compat.hosts import current_host
 from hermes_core.config.redact import redact
-from hermes_core.errors import PluginError, describe
+from hermes_core.errors import PluginToolOverrideError, describe
 from hermes_core.plugins.context import PluginContext
 from hermes_core.plugins.current import running
 from hermes_core.plugins.manifest import Manifest
@@ -50,10 +50,6 @@ VALID_HOOKS = frozenset(
 
 LOADED_OTHERWISE = ("exclusive", "model-provider")
 """Kinds that are chosen by configuration and loaded when they are needed."""
-
-
-class PluginToolOverrideError(PluginError, PermissionError):
-    """A plugin may not replace a tool."""
 
 
 class PluginManifest(Plugin):

@@ -1,4 +1,4 @@
-"""Network backends: one deadline for all a blocking call does, public addresses alone, and no connection lost.
+"""Network backends for httpcore: one deadline for all a blocking call does, public addresses alone, no connection lost.
 
 A timeout for each read would start anew with every byte that trickles in.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import socket
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -18,10 +17,6 @@ from hermes_core.types.address import is_public
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable
-
-
-SHORT = 64 * 1024
-"""A write of more bytes is not put off."""
 
 
 class DeadlineBackend(httpcore.NetworkBackend):
@@ -87,31 +82,17 @@ class PublicBackend(DeadlineBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection whose operations end with their backend's deadline.
-
-    What is written waits for the read that follows, so that a request is one packet where it is short: a system
-    call less is a fifth of the time that a call to a near server takes.
-    """
+    """A connection whose operations end with their backend's deadline."""
 
     def __init__(self, stream: httpcore.NetworkStream, backend: DeadlineBackend) -> None:
         self._stream = stream
         self._backend = backend
-        self._waiting: list[bytes] = []
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        if self._waiting:
-            with suppress(httpcore.WriteError):  # the server may have answered, and closed, before it had read all
-                self._send()
         return self._stream.read(max_bytes, self._backend.left(httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
-        self._waiting.append(buffer)
-        if len(buffer) > SHORT:
-            self._send()
-
-    def _send(self) -> None:
-        waiting, self._waiting = b"".join(self._waiting), []
-        self._stream.write(waiting, self._backend.left(httpcore.WriteTimeout))
+        self._stream.write(buffer, self._backend.left(httpcore.WriteTimeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -148,27 +129,12 @@ class CarefulBackend(httpcore.AsyncNetworkBackend):
 
 
 class _CarefulStream(httpcore.AsyncNetworkStream):
-    """A connection whose writes wait for the read that follows, as those of ``_Stream`` do."""
+    """A connection that is closed when its handshake is cancelled."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream
-        self._waiting: list[bytes] = []
+        self.read, self.write = stream.read, stream.write  # type: ignore[method-assign]
         self.aclose, self.get_extra_info = stream.aclose, stream.get_extra_info  # type: ignore[method-assign]
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._waiting:
-            with suppress(httpcore.WriteError):  # as above
-                await self._send(timeout)
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._waiting.append(buffer)
-        if len(buffer) > SHORT:
-            await self._send(timeout)
-
-    async def _send(self, timeout: float | None) -> None:
-        waiting, self._waiting = b"".join(self._waiting), []
-        await self._stream.write(waiting, timeout)
 
     async def start_tls(
         self,

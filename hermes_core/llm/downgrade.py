@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.llm.request import plain_message
@@ -43,8 +44,11 @@ def change_for(error: ProviderStatusError, request: WireRequest) -> str:
             return "max_completion_tokens"
         if refused and _names(text, request.max_tokens_field):
             return "max_tokens"
-    if request.response_format is not None and _names(text, "response_format", "json_schema", "json_object"):
-        return "json_object" if request.response_format["type"] == "json_schema" else "response_format"
+    wanted = request.response_format
+    if wanted is not None and _names(text, "grammar", "response_format", "json_schema", "json_object"):
+        if _names(text, "grammar") and _loosened(wanted) != wanted:  # a server that makes a grammar of the schema
+            return "loose_schema"
+        return "json_object" if wanted["type"] == "json_schema" else "response_format"
     if refused and request.temperature is not None and _names(text, "temperature"):
         return "temperature"
     for name in request.extra:
@@ -63,6 +67,8 @@ def changed(request: WireRequest, changes: Iterable[str]) -> WireRequest:
             request = request._replace(max_tokens_field=kind)
         elif kind == "max_tokens":
             request = request._replace(max_tokens=None)
+        elif kind == "loose_schema":
+            request = request._replace(response_format=_loosened(request.response_format))
         elif kind == "json_object":
             request = request._replace(response_format={"type": kind})
         elif kind == "response_format":
@@ -76,6 +82,16 @@ def changed(request: WireRequest, changes: Iterable[str]) -> WireRequest:
                 messages=[plain_message(message, tool_lists=False) for message in request.messages]
             )
     return request
+
+
+def _loosened(schema: Any) -> Any:
+    """A schema without what many a grammar cannot say, ``pattern`` and ``format``; properties of that name stay."""
+    if isinstance(schema, Mapping):
+        loose = ("pattern", "format")
+        return {
+            name: _loosened(value) for name, value in schema.items() if name not in loose or not isinstance(value, str)
+        }
+    return [_loosened(item) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
 def _names(text: str, *names: str) -> bool:

@@ -60,7 +60,7 @@ def completion(
             if isinstance(error, ProviderTimeoutError) and deadline.remaining() <= 0:
                 error.args = deadline.passed().args  # the transport knows what was left, the caller what was given
             first = first or error
-            reaction = reaction_to(error)
+            reaction = reaction_to(error, route.profile.error_meanings)
             given_up = deadline.remaining() <= 0 or len(attempts) >= MOST_ATTEMPTS
             if given_up or not reaction.falls_back or (reaction.needs_other_model and model_is_chosen):
                 break
@@ -84,7 +84,7 @@ def _by_route(call: LlmCall, route: Route, means: Means, retries: int, share: fl
             answer = yield from attempt(call, route, credential, means, seconds)
         except ProviderError as error:
             means.note(route, error)
-            reaction = reaction_to(error)
+            reaction = reaction_to(error, route.profile.error_meanings)
             if len(means.attempts) >= MOST_ATTEMPTS:
                 raise
             other = yield from _other_credential(route, credential, error, reaction, tried, renewed, means)

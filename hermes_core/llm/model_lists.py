@@ -12,13 +12,15 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hermes_core.errors import HermesError, ProviderError, describe
+from hermes_core.config.redact import redact
+from hermes_core.errors import HermesError, ProviderError, ProviderHookError, describe
 from hermes_core.llm.plan import Planner
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.tls import tls_context
+from hermes_core.llm.wire.select import mandated
 from hermes_core.providers.model_cache import ModelCache
 from hermes_core.providers.model_list import Inquiry, inquiry, usable_ids
-from hermes_core.types.address import host_of, is_loopback
+from hermes_core.types.address import host_of
 from hermes_core.types.models import ModelList
 from hermes_core.types.wire import merged_headers
 
@@ -36,7 +38,7 @@ log = logging.getLogger(__name__)
 SECONDS = 8.0
 """How long one provider may take."""
 
-SPARE_SECONDS = 4.0
+SPARE_SECONDS = 2.0
 """How much longer is waited for a provider whose own code takes its time."""
 
 KNOCK_SECONDS = 0.5
@@ -49,9 +51,11 @@ class ModelLists:
     Args:
         host: The host.
         clock: Seconds since 1970.
+        seconds: How long one provider may take.
     """
 
-    def __init__(self, host: LaneHost, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, host: LaneHost, clock: Callable[[], float] = time.time, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._catalog = host.providers
         self._config = host.config()
         self._planner = Planner(host.providers, host.credentials, host.say)
@@ -59,12 +63,15 @@ class ModelLists:
 
     def answering(self) -> list[str]:
         """The providers that would answer now: with a key, without need of one, or with a server on this machine."""
-        main = self._catalog.resolve(self._config.text("model", "provider"))
-        found, local = [], []
+        word = self._planner.configured(self._config)
+        main = self._catalog.resolve(word)
+        found, local = [word] if word and not main else [], []
         for row in self._catalog:
+            if row.unavailable:
+                continue
             if row.name == main or row.tier == "config":
                 found.append(row.name)
-            elif is_loopback(host_of(row.base_url)):
+            elif row.is_local:
                 local.append(row)
             elif row.auth_type == "none" or self._has_key(row):
                 found.append(row.name)
@@ -84,21 +91,25 @@ class ModelLists:
         """
         place = self._planner.endpoint(self._config, name)
         profile, credential = place.profile, place.pool.select()
-        if not ask or not profile.supports_health_check or (credential is None and not profile.models_url):
-            return _without(place, "" if credential is not None else str(place.pool.refusal()))
-        address = place.base_url if credential is None else credential.base_url or place.base_url
+        why = profile.unavailable or ("" if credential is not None else str(place.pool.refusal()))
+        if not ask or not profile.supports_health_check or profile.unavailable or (why and not profile.models_url):
+            return _without(place, why)
         key = "" if credential is None else credential.value
+        place = _moved(place, "" if credential is None else credential.base_url, key)
+        address = place.base_url
         secrets = [key, *place.headers.values()]
         kept = self._cache.read(profile.name, address, secrets)
-        if kept is not None and kept.is_fresh and not refresh:
+        if (
+            kept is not None and kept.is_fresh and not (refresh or profile.is_local)
+        ):  # of one's own server, models change
             return _listed(place, kept.models, "cache", age=kept.age)
-        models, problem = _ask(place, credential, address)
+        models, problem = _ask(place, credential, self._seconds)
         if models:
             self._cache.write(profile.name, address, secrets, models)
             return _listed(place, models, "live", age=0.0)
         if kept is not None:
             return _listed(place, kept.models, "stale", problem, age=kept.age)
-        return _without(place, problem if credential is not None else str(place.pool.refusal()))
+        return _without(place, why or problem)
 
     def collect(
         self,
@@ -122,11 +133,11 @@ class ModelLists:
             try:
                 found = self.get(name, refresh=refresh, ask=ask(name))
             except Exception as error:  # noqa: BLE001 - a broken provider is a row, and no more
-                found = ModelList(name, reason=describe(error))
+                found = ModelList(name, reason=redact(describe(error)))
             answers.put((name, found))
 
         found: dict[str, ModelList] = {}
-        end = time.monotonic() + SECONDS + SPARE_SECONDS
+        end = time.monotonic() + self._seconds + SPARE_SECONDS
         for _ in _started(one, names):
             try:
                 name, answer = answers.get(timeout=max(end - time.monotonic(), 0))
@@ -134,7 +145,7 @@ class ModelLists:
                 break
             found[name] = answer
             told(answer)
-        late = ModelList("", reason=f"no answer within {SECONDS + SPARE_SECONDS:g} s")
+        late = ModelList("", reason=f"no answer within {self._seconds + SPARE_SECONDS:g} s")
         return [found.get(name) or late._replace(provider=name) for name in names]
 
     def _has_key(self, row: ProviderRow) -> bool:
@@ -183,34 +194,49 @@ def _started(work: Callable[[str], None], names: Sequence[str]) -> Iterator[thre
     return iter(threads)
 
 
-def _ask(place: Endpoint, credential: Credential | None, address: str) -> tuple[list[str], str]:
+def _moved(place: Endpoint, base_url: str, api_key: str) -> Endpoint:
+    """Where a provider is asked with a key, which may have an address of its own, or be another one's by its form."""
+    place = place._replace(base_url=base_url or place.base_url)
+    profile, context = place.profile, {"model": "", "api_mode": place.api_mode, "api_key": api_key}
+    try:
+        moved = call_hook(profile.name, "get_base_url", str, profile.get_base_url, place.base_url, **context)
+    except ProviderHookError as error:
+        log.warning("%s", error)
+        return place
+    if moved in ("", place.base_url):
+        return place
+    return place._replace(base_url=moved, api_mode=mandated(moved) or place.api_mode)
+
+
+def _ask(place: Endpoint, credential: Credential | None, seconds: float) -> tuple[list[str], str]:
     """What the provider lists, or why it lists nothing."""
+    address = place.base_url
     asked = Inquiry()
     token = inquiry.set(asked)
     try:
         if credential is not None and credential.is_stale:
-            credential = place.pool.refresh(credential, SECONDS)
+            credential = place.pool.refresh(credential, seconds)
         asked.tls = tls_context(place.tls) if address.startswith("https:") else None
-        profile = _as_configured(place, address)
+        profile = _as_configured(place)
         key = credential.value if credential is not None and credential.value else None
         hook, wanted = profile.fetch_models, list | tuple | None
         found = call_hook(
-            profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=SECONDS
+            profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=seconds
         )
     except (HermesError, TimeoutError) as error:
-        return [], describe(error)
+        return [], redact(describe(error))
     finally:
         inquiry.reset(token)
     models = usable_ids(found or ())
     return models, "" if models else asked.problem or "the provider has no list"
 
 
-def _as_configured(place: Endpoint, address: str) -> ProviderProfile:
+def _as_configured(place: Endpoint) -> ProviderProfile:
     """The profile with what the operator configured: its wire format, its headers, and its own address for the list."""
     profile = copy.copy(place.profile)
     profile.api_mode = place.api_mode
     profile.default_headers = merged_headers(profile.default_headers, place.headers)
-    if address and profile.base_url and host_of(address) != host_of(profile.base_url):
+    if place.base_url and profile.base_url and host_of(place.base_url) != host_of(profile.base_url):
         profile.models_url = ""  # it is the list of another server, to which this key does not belong
     return profile
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -16,24 +15,17 @@ from hermes_core.auth.keys import (
     key_variables,
     url_variables,
 )
-from hermes_core.config.once import warn_once
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
-from hermes_core.errors import (
-    MissingCredentialError,
-    ProviderDisabledError,
-    ProviderError,
-    UnknownProviderError,
-    near,
-)
+from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
-from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
+from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
+from hermes_core.types.address import host_of, is_loopback
 from hermes_core.types.agent import Agent
 
 if TYPE_CHECKING:
@@ -70,6 +62,7 @@ class Planner:
         self._credentials = credentials
         self._environment = credentials.environment
         self._say = say
+        self._only: tuple[Config | None, dict[str, str]] = None, {}
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
@@ -83,7 +76,7 @@ class Planner:
         Raises:
             ProviderError: No provider, model or credential can be found; says what to configure.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         if not main and not overrides.provider and config.error is not None:
             raise config.error  # what the user wants is written there, and nothing else may be guessed
         asked = self._asked(overrides.provider or agent.provider)
@@ -132,7 +125,8 @@ class Planner:
         task = auxiliary_task(config, "vision")
         if task.is_explicit:
             return self._task_route(config, task, first.provider)
-        model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
+        hook, key = first.profile.get_vision_model, first.credential.value
+        model = call_hook(first.provider, "get_vision_model", str | None, hook, first.base_url, key)
         if model:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
@@ -155,7 +149,7 @@ class Planner:
             model: What beats the task's model.
             auth_profile: The one credential to use.
         """
-        main = self._main_provider(config)
+        main = self.configured(config)
         requested = self._asked(task.provider) or (task.base_url and self._owner(task.base_url)) or usual
         if requested == "auto":
             requested = self._automatic(config)
@@ -195,6 +189,7 @@ class Planner:
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
+        model = model or self._only_model(config, profile, address, credential.value)
         return Route(
             profile=profile,
             provider=profile.name,
@@ -204,23 +199,25 @@ class Planner:
             pool=pool,
             pinned=bool(pinned),
             headers={**sections.headers(section), **entry.extra_headers},
-            max_tokens=self._max_tokens(section, entry, is_main=is_main),
+            max_tokens=sections.max_tokens(
+                section, entry, self._environment.get("HERMES_MAX_TOKENS") if is_main else ""
+            ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
-            settings=config.section(profile.name),
+            settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
-    def _tls(self, entry: ProviderEntry, address: str) -> Tls:
-        if not address.startswith("https:"):
-            return USUAL
-        if not entry.ssl_verify:
-            warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-        files = (entry.ssl_ca_cert, *map(self._environment.get, CA_VARIABLES))
-        return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
+    def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
+        """The one model of a server on this machine, where nobody names any; asked once under a configuration."""
+        if self._only[0] is not config:
+            self._only = config, {}
+        found = self._only[1].get(address) or only_model(profile, address, key)
+        self._only[1][address] = found
+        return found
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -255,9 +252,9 @@ class Planner:
         Raises:
             MissingCredentialError: None is configured, and none was found.
         """
-        return self._main_provider(config) or self._automatic(config)
+        return self.configured(config) or self._automatic(config)
 
-    def _main_provider(self, config: Config) -> str:
+    def configured(self, config: Config) -> str:
         """The configured provider; ``""`` when it is left to be found."""
         name = config.text("model", "provider") or self._environment.get("HERMES_INFERENCE_PROVIDER")
         address = config.text("model", "base_url")
@@ -345,7 +342,6 @@ class Planner:
         return profile, configured or profile_address(preset or profile)
 
     def _address_variable(self, profile: ProviderProfile) -> str:
-        """The address in a variable of the provider's; ``""`` when none is set."""
         return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
@@ -360,7 +356,7 @@ class Planner:
             ProviderDisabledError: It is switched off.
         """
         word = self._asked(name) or self.active(config)
-        section = config.section("model") if self._same(word, self._main_provider(config)) else {}
+        section = config.section("model") if self._same(word, self.configured(config)) else {}
         entry = self._entry(word)
         profile, address = self._profile(word, section, entry)
         return Endpoint(
@@ -369,7 +365,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=self._tls(entry, address),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _pool(
@@ -388,15 +384,10 @@ class Planner:
         if not section.get("base_url"):
             found.append(from_section(entry.credential, entry.place, self._environment))
         found += all_from_environment(names, self._environment)
-        if not any(found) and not names:
+        if not any(found) and not names and not is_loopback(host_of(address)):
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
-
-    def _max_tokens(self, section: Mapping[str, Any], entry: ProviderEntry, *, is_main: bool) -> int | None:
-        said = self._environment.get("HERMES_MAX_TOKENS").strip() if is_main else ""
-        limit = int(said) if said.isdecimal() else None
-        return limit or sections.positive(section.get("max_tokens")) or entry.max_output_tokens
 
 
 def _wanted(rows: list[ProviderRow]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.errors import (
     AuthenticationError,
@@ -18,6 +19,9 @@ from hermes_core.errors import (
     ResponseFormatError,
     VisionUnavailableError,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 TRANSIENT = frozenset({408, 500, 502, 503, 504, *range(520, 525), 529})
 """Statuses of a server that may be well again in a moment."""
@@ -71,16 +75,25 @@ UNPAID = Reaction(credential="unpaid")
 ELSEWHERE = Reaction(needs_other_model=True)
 GARBLED = Reaction(retries=1)
 
+MEANINGS = {"passing": PASSING, "elsewhere": NEXT, "limited": LIMITED, "refused": REFUSED, "unpaid": UNPAID}
+"""Words by which a profile's ``error_meanings`` name a reaction."""
 
-def reaction_to(error: ProviderError) -> Reaction:
+
+def reaction_to(error: ProviderError, meanings: Mapping[str, str] = MappingProxyType({})) -> Reaction:
     """What to do after a failed attempt.
+
+    Args:
+        error: What it raised.
+        meanings: What the provider's profile knows of its errors: words in a refusal → one of ``MEANINGS``.
 
     Example:
         >>> reaction_to(RateLimitError("slow down", status_code=429)).credential
         'limited'
     """
     if isinstance(error, ProviderStatusError):
-        return _to_status(error)
+        text = f"{error} {error.body}".lower()
+        special = next((meaning for words, meaning in meanings.items() if words in text), "")
+        return MEANINGS.get(special) or _to_status(error)
     if isinstance(error, ProviderTimeoutError):
         return NEXT
     if isinstance(error, ProviderTransportError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.errors import ProviderHookError, VisionUnavailableError, describe
+from hermes_core.errors import HermesError, ProviderError, ProviderHookError, VisionUnavailableError, describe
 from hermes_core.llm.messages import with_schema_prompt
 from hermes_core.llm.model_rules import fixed_temperature, max_tokens_field
 from hermes_core.providers.profile import OMIT_TEMPERATURE, ProviderProfile
@@ -44,16 +44,7 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_mode: str, api_key:
         message = f"the call holds an image, and {provider}/{route.model} takes none"
         hint = "choose a model that does, or set model.supports_vision: true if this one does"
         raise VisionUnavailableError(message, provider=provider, model=route.model, hint=hint)
-    messages = [dict(message) for message in call.messages]
-    response_format = call.response_format
-    if type(profile) is not ProviderProfile:  # its hooks may change what they are given
-        messages, response_format = _copied(messages), _copied(response_format)
-    if profile.schema_in_prompt:
-        messages = with_schema_prompt(messages, call.schema_prompt)
-    messages = [plain_message(message, tool_lists=profile.supports_vision_tool_messages) for message in messages]
-    if profile.strict_messages:
-        messages = [strict_message(message) for message in messages]
-    messages = call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages)
+    messages, response_format = _messages(call, profile, provider)
     max_tokens = call.max_tokens or route.max_tokens
     own_wire = _is_own(profile, provider, route.model, base_url, api_mode)
     if max_tokens is None and own_wire:
@@ -91,6 +82,22 @@ def assemble(call: LlmCall, route: Route, base_url: str, api_mode: str, api_key:
         reasoning=reasoning,
         extra={name: value for name, value in extra.items() if value is not None},
     )
+
+
+def _messages(
+    call: LlmCall, profile: ProviderProfile, provider: str
+) -> tuple[list[dict[str, Any]], Mapping[str, Any] | None]:
+    """The call's messages as the provider wants them, and its response format; both are copies."""
+    messages = [dict(message) for message in call.messages]
+    response_format = call.response_format
+    if type(profile) is not ProviderProfile:  # its hooks may change what they are given
+        messages, response_format = _copied(messages), _copied(response_format)
+    if profile.schema_in_prompt:
+        messages = with_schema_prompt(messages, call.schema_prompt)
+    messages = [plain_message(message, tool_lists=profile.supports_vision_tool_messages) for message in messages]
+    if profile.strict_messages:
+        messages = [strict_message(message) for message in messages]
+    return call_hook(provider, "prepare_messages", list, profile.prepare_messages, messages), response_format
 
 
 def _is_own(profile: ProviderProfile, provider: str, model: str, base_url: str, api_mode: str) -> bool:
@@ -182,8 +189,10 @@ def call_hook(provider: str, name: str, wanted: Any, hook: Callable[..., Any], *
     """Call a profile's hook; None stands for nothing where a container is wanted."""
     try:
         value = hook(*args, **context)
-    except KeyboardInterrupt:
+    except (ProviderError, KeyboardInterrupt):
         raise
+    except HermesError as error:
+        raise ProviderHookError(f"provider {provider!r}: {error}", provider=provider, hint=error.hint) from error
     except BaseException as error:
         message = f"provider {provider!r}: its hook {name} raised {describe(error)}"
         raise ProviderHookError(message, provider=provider) from error

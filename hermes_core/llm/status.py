@@ -22,6 +22,7 @@ from hermes_core.llm.answer import MAX_ERROR_BYTES, status_of
 
 if TYPE_CHECKING:
     from hermes_core.llm.route import Route
+    from hermes_core.providers.profile import ProviderProfile
     from hermes_core.types.wire import HttpResponse
 
 REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
@@ -49,13 +50,19 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         request_id=request_id,
         provider=route.provider,
         model=route.model,
-        hint=(kind is AuthenticationError and route.profile.refusal_hint) or _HINTS[kind],
+        hint=_special_hint(route.profile, kind, text.lower()) or _HINTS[kind],
         headers={name: value for name, value in response.headers.items() if _says_when(name)},
     )
     now = time.time()
     moment = read_retry_after(response.headers.get("retry-after", ""), now)
     error.retry_after = None if moment is None else round(moment - now, 3)
     return error
+
+
+def _special_hint(profile: ProviderProfile, kind: type[ProviderStatusError], text: str) -> str:
+    """What the provider's profile says of such a refusal."""
+    found = next((hint for words, hint in profile.error_hints.items() if words in text), "")
+    return found or (profile.refusal_hint if kind is AuthenticationError else "")
 
 
 def _says_when(name: str) -> bool:

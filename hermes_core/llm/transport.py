@@ -1,55 +1,46 @@
-"""The network, for blocking calls: connection pools shared by all threads; ``async_transport`` is its twin.
+"""The network, for blocking calls: connections shared by all threads; ``async_transport`` is its twin.
 
-These two modules alone touch the network for model calls. They use httpcore, the engine inside httpx: it
-takes a network backend of our own, which httpx does not, and so one deadline can bound everything a call
-does; and importing it takes a fifth of the time.
+These two modules alone touch the network for model calls. Where no proxy is in between they speak HTTP/1.1
+themselves, by ``http1``: one deadline then bounds everything a call does, and a call costs a third of what it does
+through a pool of httpcore's, the engine inside httpx. That is left to deal with proxies.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import select
 import time
-from collections import defaultdict, deque
-from contextlib import contextmanager
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from hermes_core.config.redact import redact, register_address
+from hermes_core.config.redact import redact
 from hermes_core.errors import ProviderTimeoutError, ProviderTransportError
-from hermes_core.llm.tls import USUAL, Tls, tls_context
-from hermes_core.types.address import host_of, is_loopback
+from hermes_core.llm.http1 import Answer, head_of, headers_of
+from hermes_core.llm.idle import Idle
+from hermes_core.llm.place import Place, place_of, proxied
+from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.types.wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from types import TracebackType
 
-
-KEEPALIVE = 5
-"""Idle connections each pool keeps."""
-
-KEEPALIVE_SECONDS = 20.0
 FOREVER = 10.0**8
 """Seconds that no clock overflows at; a longer timeout means this."""
 
-
-class Kind(NamedTuple):
-    """What a pool is made for: whom TLS trusts, None without TLS, and through which proxy."""
-
-    tls: Tls | None
-    proxy: str | None
+SHORT = 64 * 1024
+"""A body of no more bytes is sent along with its head, as one packet."""
 
 
 class Transport:
     """Sends requests and waits; safe for threads and forks.
 
-    A call takes an idle pool for itself and puts it back, so threads never wait for each other.
+    A call takes an idle connection for itself and puts it back, so threads never wait for each other.
     """
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._idle: defaultdict[Kind, deque[_Pool]] = defaultdict(deque)
+        self._idle = Idle[_Connection | _Proxied]()
         self._inherited: list[object] = []
-        self._closed = False
 
     def send(self, request: HttpRequest, timeout: float, tls: Tls = USUAL) -> HttpResponse:
         """Send and wait for the whole answer, at most ``timeout`` seconds.
@@ -60,164 +51,166 @@ class Transport:
         """
         if self._pid != os.getpid():  # a forked child: the connections belong to the parent
             self._inherited.append(self._idle)
-            self._pid, self._idle = os.getpid(), defaultdict(deque)
+            self._pid, self._idle = os.getpid(), Idle()
         with mapped_errors(timeout):
-            kind = kind_of(request.url, tls)
-            idle = self._idle[kind]
+            end = time.monotonic() + min(timeout, FOREVER)
+            place, idle = place_of(request.url, tls), self._idle
+            connection = idle.take(place) or (_Connection if place.proxy is None else _Proxied)(place, end)
             try:
-                pool = idle.pop()
-            except IndexError:
-                pool = _Pool(kind)
-            try:
-                return pool.send(request, min(timeout, FOREVER))
-            finally:
-                if self._closed:
-                    pool.close()
-                else:
-                    idle.append(pool)
+                answer = connection.send(request, end)
+            except BaseException:
+                connection.close()
+                raise
+            idle.put(place, connection)
+        return unpacked(answer)
 
     def close(self) -> None:
         """Close idle connections."""
-        self._closed = True
-        for idle in self._idle.values():
-            while idle:
-                idle.pop().close()
+        self._idle.close()
 
 
-class _Pool:
-    """A connection pool that one thread uses at a time, and the deadline of what it is doing."""
+class _Connection:
+    """A connection that one thread uses at a time."""
 
-    def __init__(self, kind: Kind) -> None:
+    keeps, idle_since = False, 0.0
+
+    def __init__(self, place: Place, end: float) -> None:
+        import socket
+
+        context = place.tls_context
+        self._socket = socket.create_connection((place.host, place.port), _left(end))
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if context is not None:
+                self._socket.settimeout(_left(end))
+                self._socket = context.wrap_socket(self._socket, server_hostname=place.host)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    @property
+    def is_silent(self) -> bool:
+        if not hasattr(select, "poll"):  # Windows
+            return not select.select([self._socket], [], [], 0)[0]
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not poll.poll(0)
+
+    def send(self, request: HttpRequest, end: float) -> HttpResponse:
+        head, body = head_of(request), request.body
+        try:
+            self._socket.settimeout(_left(end))
+            if len(body) <= SHORT:
+                self._socket.sendall(head + body)
+            else:
+                self._socket.sendall(head)
+                self._socket.settimeout(_left(end))
+                self._socket.sendall(body)
+        except TimeoutError:
+            raise
+        except OSError:
+            pass  # the server may have answered, and closed, before it had read all
+        answer = Answer()
+        while True:
+            self._socket.settimeout(_left(end))
+            whole = answer.feed(self._socket.recv(SHORT))
+            if whole is not None:
+                self.keeps, self.idle_since = answer.keeps, time.monotonic()
+                return whole
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class _Proxied:
+    """A connection by way of a proxy, which one thread uses at a time too."""
+
+    keeps = is_silent = True
+    idle_since = math.inf
+
+    def __init__(self, place: Place, _end: float) -> None:
         import httpcore
 
         from hermes_core.llm.backends import DeadlineBackend
 
         self._backend = DeadlineBackend()
-        self._pool: Any = new_pool(
-            kind, self._backend, httpcore.ConnectionPool, httpcore.HTTPProxy, httpcore.SOCKSProxy
-        )
+        self._pool = proxied(place, self._backend, httpcore.HTTPProxy, httpcore.SOCKSProxy)
 
-    def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
-        self._backend.end = time.monotonic() + timeout
-        answer = self._pool.request("POST", request.url, headers=raw_headers(request), content=request.body)
-        return http_response(answer.status, answer.headers, answer.content)
+    def send(self, request: HttpRequest, end: float) -> HttpResponse:
+        self._backend.end = end
+        answer = self._pool.request("POST", request.url, headers=headers_of(request), content=request.body)
+        return HttpResponse(answer.status, plain_headers(answer.headers), answer.content)
 
     def close(self) -> None:
         self._pool.close()
 
 
-def new_pool(kind: Kind, backend: Any, direct: Any, http_proxy: Any, socks_proxy: Any) -> Any:
-    """A pool of one of httpcore's classes, blocking or not, for what ``kind`` says."""
-    options = {
-        "ssl_context": tls_context(kind.tls) if kind.tls is not None else None,
-        "max_connections": None,
-        "max_keepalive_connections": KEEPALIVE,
-        "keepalive_expiry": KEEPALIVE_SECONDS,
-        "network_backend": backend,
-    }
-    if kind.proxy is None:
-        return direct(**options)
-    address, login = _proxy(kind.proxy)
-    proxy = socks_proxy if address.startswith("socks5") else http_proxy
-    return proxy(proxy_url=address, proxy_auth=login, **options)
+def _left(end: float) -> float:
+    """Seconds left until then, by ``time.monotonic``.
+
+    Raises:
+        TimeoutError: None are.
+    """
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
-def raw_headers(request: HttpRequest) -> list[tuple[str, str]]:
-    """A request's headers as httpcore wants them."""
-    for name, value in request.headers.items():
-        if not f"{name}{value}".isprintable() or not f"{name}{value}".isascii():
-            message = f"the header {name.encode('ascii', 'backslashreplace').decode()} holds what no header can"
-            raise ValueError(message)
-    length = ("Content-Length", str(len(request.body)))
-    return [("Host", _host_header(request.url)), *request.headers.items(), length]
+def plain_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers of httpcore's as the flow reads them."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 
-def http_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> HttpResponse:
-    """An answer as the flow reads it, its body unpacked."""
-    plain = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-    if plain.get("content-encoding", "identity") != "identity":
-        import httpx
+def unpacked(answer: HttpResponse) -> HttpResponse:
+    """An answer whose body is not compressed.
 
-        try:
-            body = httpx.Response(status, headers=plain, content=body).content
-        except httpx.DecodingError as error:
-            raise ProviderTransportError(f"no complete answer: {error}") from error
-    return HttpResponse(status=status, headers=plain, body=body)
+    Raises:
+        ProviderTransportError: It cannot be unpacked.
+    """
+    if answer.headers.get("content-encoding", "identity") == "identity":
+        return answer
+    import httpx
+
+    try:
+        body = httpx.Response(answer.status, headers=answer.headers, content=answer.body).content
+    except httpx.DecodingError as error:
+        raise ProviderTransportError(f"no complete answer: {error}") from error
+    return answer._replace(body=body)
 
 
-@contextmanager
-def mapped_errors(timeout: float) -> Iterator[None]:
-    """Turn every error of the network, and a passed deadline, into one of ours.
+class mapped_errors:  # noqa: N801 - it reads as a statement
+    """Turns every error of the network, and a passed deadline, into one of ours.
 
     Raises:
         ProviderTimeoutError: For a timeout.
         ProviderTransportError: For everything else; ``retryable`` unless the address itself is bad.
     """
-    import httpcore
 
-    try:
-        yield
-    except ProviderTransportError:
-        raise
-    except (TimeoutError, httpcore.TimeoutException) as error:
-        raise ProviderTimeoutError(f"no answer within {timeout:g} s") from error
-    except (httpcore.UnsupportedProtocol, ImportError, RuntimeError, ValueError) as error:
-        hint = "correct base_url, or the proxy variables of the environment"
-        bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint=hint)
-        bad.retryable = False
-        raise bad from None
-    except Exception as error:
-        if not isinstance(error, (*_broken_connections(), OSError)):
-            raise
-        raise ProviderTransportError(f"no complete answer: {redact(str(error)) or type(error).__name__}") from error
+    __slots__ = ("_timeout",)
 
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
 
-def _broken_connections() -> tuple[type[Exception], ...]:
-    import httpcore
+    def __enter__(self) -> None:
+        pass
 
-    return httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.ConnectionNotAvailable
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        if not isinstance(error, Exception) or isinstance(error, ProviderTransportError):
+            return
+        import h11
+        import httpcore
 
-
-def kind_of(url: str, tls: Tls = USUAL) -> Kind:
-    """What a URL needs."""
-    return Kind(tls if url[:6].lower() == "https:" else None, proxy_for(url))
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy the environment names for a URL; this machine's own addresses are never proxied."""
-    host = host_of(url)
-    if is_loopback(host):
-        return None
-    from urllib.request import getproxies, proxy_bypass
-
-    proxies = getproxies()
-    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
-    return proxy if proxy and not proxy_bypass(host) else None
-
-
-def _proxy(written: str) -> tuple[str, tuple[str, str] | None]:
-    """A proxy's address and login.
-
-    Raises:
-        ValueError: It is none that can be used.
-    """
-    from urllib.parse import unquote, urlsplit
-
-    address = written if "://" in written else f"http://{written}"
-    register_address(address)
-    parts = urlsplit(address)
-    scheme = {"socks": "socks5", "socks5h": "socks5"}.get(parts.scheme, parts.scheme)
-    if scheme not in ("http", "https", "socks5") or not parts.hostname:
-        message = f"the proxy's address must start with http://, https:// or socks5://, not {parts.scheme}://"
-        raise ValueError(message)
-    port = f":{parts.port}" if parts.port else ""
-    login = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None
-    return f"{scheme}://{parts.hostname}{port}", login
-
-
-@lru_cache(256)
-def _host_header(url: str) -> str:
-    """What follows the scheme and login, up to the path."""
-    from urllib.parse import urlsplit
-
-    return urlsplit(url).netloc.rpartition("@")[2]
+        if isinstance(error, TimeoutError | httpcore.TimeoutException):
+            raise ProviderTimeoutError(f"no answer within {self._timeout:g} s") from error
+        broken = OSError, h11.RemoteProtocolError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError
+        if isinstance(error, (*broken, httpcore.ConnectionNotAvailable)):
+            said = redact(str(error)) or type(error).__name__
+            raise ProviderTransportError(f"no complete answer: {said}") from error
+        if isinstance(error, httpcore.UnsupportedProtocol | ImportError | RuntimeError | ValueError):
+            hint = "correct base_url, or the proxy variables of the environment"
+            bad = ProviderTransportError(f"cannot use the address: {redact(str(error))}", hint=hint)
+            bad.retryable = False
+            raise bad from None

@@ -8,6 +8,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.at_exit import close_at_exit
 from hermes_core.memory.compression import before_compression, checkpoint_version
 from hermes_core.memory.limits import Limits
@@ -126,7 +127,7 @@ class MemoryManager:
         return next((member.provider for member in self._roster.members if member.name == name), None)
 
     def initialize_all(self, session_id: str, **options: Any) -> None:
-        """Have every provider get ready for a session, then read its tools.
+        """Have every provider get ready for a session, and say its tools.
 
         One that fails, or takes longer than ``limits.initialize_timeout``, is left out until it is ready: it is
         tried again later, and ``stats`` says why.
@@ -135,7 +136,13 @@ class MemoryManager:
             session_id: The session.
             options: What providers are told of it; ``hermes_home``, ``platform``, ``agent_context`` and, in a
                 named profile, ``agent_identity`` and ``agent_workspace`` are filled in.
+
+        Raises:
+            MemoryProviderError: The manager is closed.
         """
+        if self._is_closed:
+            message = "this memory manager is closed, and no session can begin in it"
+            raise MemoryProviderError(message, hint="make a new one, or load a new host")
         self.session_id, self._is_begun, self._is_ended = session_id, True, False
         self._transcript.clear()
         self._roster.begin(session_id, options)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from hermes_core.config.paths import reset_hermes_home_override, set_hermes_home_override
 from hermes_core.config.redact import redact
@@ -33,6 +34,9 @@ BUILTIN = "builtin"
 FIRST_RETRY, LONGEST_RETRY = 5.0, 300.0
 """Seconds until a provider that failed to get ready is tried again, at first and in the end."""
 
+_at_work: WeakValueDictionary[int, Member] = WeakValueDictionary()
+"""Provider → who asks it: one that two homes share, since its module made it, would mix them up."""
+
 COUNTERS = (
     "recalls", "recall_timeouts", "recalls_skipped", "late_recalls", "late_recalls_used", "turns_stored",
     "turns_failed", "turns_refused", "tool_calls", "tool_failures", "failures", "timeouts",
@@ -53,6 +57,7 @@ class Member:
         lane: The thread of its calls, but for what is stored and recalled.
         prefetcher: Asks it what it recalls.
         home: The home that it keeps its files in, once it is told.
+        schemas: Its tools, as it said last.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class Member:
         self.lane = Lane(f"memory-{self.name}")
         self.prefetcher = Prefetcher(self)
         self.home: Path | None = None
+        self.schemas: list[Any] = []
         self._context = context
         self._warned: set[str] = set()
         self._retries = 0
@@ -107,12 +113,12 @@ class Member:
         args, options = fitted(function, tuple(clean_args), clean_options, by_place)
         return self._call(function, args, options)
 
-    def ask(self, method: str, *args: Any, seconds: float, expected: type | None = None, **options: Any) -> Any:
+    def ask(self, method: str, *args: Any, seconds: float, expected: Any = None, **options: Any) -> Any:
         """Call a method in the provider's thread, and wait for it no longer than ``seconds``.
 
         Returns:
             What it returns; None when it fails, takes longer, still is at work on something earlier, or returns
-            anything but ``expected``. All that is counted, and warned of once.
+            anything but ``expected``, a type. All that is counted, and warned of once.
         """
         try:
             value = self.lane.call(lambda: self.perform(method, *args, **options), seconds)
@@ -129,7 +135,9 @@ class Member:
             if expected is None or value is None or isinstance(value, expected):
                 self.failing.pop(method, None)
                 return value
-            self.blame(method, f"returned {type(value).__name__} where {expected.__name__} is due")
+            self.blame(
+                method, f"returned {type(value).__name__} where {getattr(expected, '__name__', expected)} is due"
+            )
         return None
 
     def text(self, method: str, *args: Any, seconds: float, **options: Any) -> str:
@@ -151,36 +159,57 @@ class Member:
         self._warned.add(method)
         log.log(level, "memory provider failed provider=%s call=%s reason=%s", self.name, method, clean)
 
+    def read_tools(self) -> None:
+        """Ask it for its schemas; while it does not say, what it said before holds on."""
+        found = self.ask("get_tool_schemas", seconds=self.limits.hook_timeout, expected=list | tuple)
+        if found is not None or not (self.lane.is_stuck or "get_tool_schemas" in self.failing):
+            self.schemas = [*(found or ())]
+
     def begin(self, session_id: str, options: Mapping[str, Any]) -> Job | None:
-        """Have it get ready, in its own thread; None while that is stuck. When it ends late, that counts too."""
+        """Have it get ready, and say its tools, in its own thread; None while that is stuck."""
         self.home = Path(options["hermes_home"])
+        other = _at_work.setdefault(id(self.provider), self)
+        if other is not self and other.state != "closed" and other.home not in (None, self.home):
+            self._failed_to_start(f"was not called: the same object works for {other.home} already")
+            return None
+        _at_work[id(self.provider)] = self
         self.state, self.reason = "degraded", "it is still getting ready"
-
-        def work() -> None:
-            function = self.provider.initialize
-            args, taken = fitted(function, (session_id,), options)
-            self._call(function, args, taken)
-
         try:
-            return self.lane.submit(work, late=self._settle)
+            return self.lane.submit(lambda: self._start(session_id, options))
         except LaneStuckError:
-            self._failed_to_start("an earlier call has not returned")
+            self._failed_to_start("was not called: an earlier call has not returned")
             return None
 
     def await_start(self, job: Job | None, until: float) -> None:
-        """Wait for what ``begin`` began, up to a reading of the monotonic clock."""
-        if job is None:
-            return
+        """Wait for what ``begin`` began, up to a reading of the monotonic clock; after that it goes on alone."""
         try:
-            self.lane.result(job, until)
+            if job is not None:
+                self.lane.result(job, until)
         except LaneTimeoutError:
-            self._failed_to_start(f"took longer than {self.limits.initialize_timeout:g} s", is_running=True)
+            self.blame("initialize", f"took longer than {self.limits.initialize_timeout:g} s; it goes on")
+
+    def _start(self, session_id: str, options: Mapping[str, Any]) -> None:
+        try:
+            args, taken = fitted(self.provider.initialize, (session_id,), options)
+            self._call(self.provider.initialize, args, taken)
         except BaseException as error:
+            self._failed_to_start(f"raised {describe(error)}")
             if isinstance(error, KeyboardInterrupt):
                 raise
-            self._settle(job)
+            return
+        try:
+            found = self.perform("get_tool_schemas")
+            self.schemas = [*found] if isinstance(found, list | tuple) else []
+        except BaseException as error:
+            self.schemas = []
+            self.blame("get_tool_schemas", f"raised {describe(error)}")
+            if isinstance(error, KeyboardInterrupt):
+                raise
         else:
-            self._settle(job)
+            self.failing.pop("get_tool_schemas", None)
+        self.failing.pop("initialize", None)
+        if self.state != "closed":
+            self.state, self.reason, self._retries = "ready", "", 0
 
     def close(self) -> None:
         """Have it close, and end its thread."""
@@ -203,21 +232,11 @@ class Member:
             value = function(*args, **options)
             return _awaited(value) if inspect.isawaitable(value) else value
 
-    def _settle(self, job: Job) -> None:
-        if self.state == "closed":
-            return
-        if job.error is None:
-            self.state, self.reason, self._retries = "ready", "", 0
-            self.failing.pop("initialize", None)
-        else:
-            self._failed_to_start(f"raised {describe(job.error)}")
-
-    def _failed_to_start(self, reason: str, *, is_running: bool = False) -> None:
+    def _failed_to_start(self, reason: str) -> None:
         self.blame("initialize", reason)
         self.state, self.reason = "degraded", f"initialize {redact(reason)}"
-        if not is_running:
-            self._retry_at = monotonic() + min(FIRST_RETRY * 2**self._retries, LONGEST_RETRY)
-            self._retries += 1
+        self._retry_at = monotonic() + min(FIRST_RETRY * 2**self._retries, LONGEST_RETRY)
+        self._retries += 1
 
 
 @contextmanager

@@ -35,27 +35,24 @@ def writes(result: Any, args: Mapping[str, Any], metadata: Mapping[str, Any]) ->
     if outcome.get("success") is not True or outcome.get("staged") is True or outcome.get("changed") is False:
         return
     known = {key: value for key, value in metadata.items() if value not in (None, "")}
-    batch = args.get("operations")
-    is_batch = isinstance(batch, list) and bool(batch)
-    told = outcome.get("operations") if is_batch else [outcome]
-    for number, operation in enumerate(batch if is_batch else [args]):  # type: ignore[arg-type]
+    target = str(args.get("target") or "memory")
+    for operation in _operations(outcome, args):
         if not isinstance(operation, Mapping) or operation.get("action") not in ACTIONS:
             continue
-        more = told[number] if isinstance(told, list) and number < len(told) else {}
-        more = more if isinstance(more, Mapping) else {}
-        if more.get("changed") is False:
-            continue
         action, content = str(operation["action"]), operation.get("content")
-        given = {
-            "old_text": operation.get("old_text"),
-            "previous_content": more.get("replaced_entry") or more.get("removed_entry"),
-        }
-        yield Write(
-            action,
-            str(args.get("target") or "memory"),
-            content if isinstance(content, str) and action != "remove" else "",
-            {**known, **{key: value for key, value in given.items() if value}},
-        )
+        more = {"old_text": operation.get("old_text"), "previous_content": operation.get("previous")}
+        said = content if isinstance(content, str) and action != "remove" else ""
+        yield Write(action, target, said, {**known, **{key: value for key, value in more.items() if value}})
+
+
+def _operations(outcome: Mapping[str, Any], args: Mapping[str, Any]) -> list[Any]:
+    """What was done: as the tool says itself, else as it was asked for."""
+    batch = args.get("operations")
+    if isinstance(batch, list) and batch:
+        told = outcome.get("operations")
+        return told if isinstance(told, list) else batch
+    previous = outcome.get("replaced_entry") or outcome.get("removed_entry")
+    return [{**args, "previous": previous}]
 
 
 def _mapping(result: Any) -> Mapping[str, Any]:

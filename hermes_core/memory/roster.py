@@ -37,7 +37,7 @@ class Roster:
     def __init__(self, limits: Limits, home: Path | None = None) -> None:
         self.members: list[Member] = []
         self.refused: dict[str, str] = {}
-        self.index = ToolIndex()
+        self.index = ToolIndex(self.members)
         self.options: dict[str, Any] = {}
         self._limits = limits
         self._home = home
@@ -51,6 +51,8 @@ class Roster:
             if isinstance(provider, type) or not is_memory_provider(provider):
                 return self.refuse(type(provider).__name__, "it is no memory provider")
             member = Member(provider, self._limits, context, is_read_only=is_read_only)
+            if not member.name.strip():
+                return self.refuse(type(provider).__name__, "it has no name")
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -64,8 +66,7 @@ class Roster:
             if refusal:
                 return self.refuse(member.name, refusal)
             self.members.append(member)
-        self.index.read(member)
-        self.index.build(self.members)
+        member.read_tools()
         return True
 
     def refuse(self, name: str, reason: str) -> bool:
@@ -83,13 +84,12 @@ class Roster:
         return [member for member in self.usable() if not member.is_read_only]
 
     def begin(self, session_id: str, options: Mapping[str, Any]) -> None:
-        """Have every member get ready, all at the same time, then read its tools."""
+        """Have every member get ready, all at the same time."""
         self.options = _complete(options, self._home)
         jobs = [(member, member.begin(session_id, self.options)) for member in self.members]
         until = monotonic() + self._limits.initialize_timeout
         for member, job in jobs:
             member.await_start(job, until)
-        self.read_tools()
 
     def retry(self, session_id: str) -> None:
         """Have members that failed to get ready try again, in the background, when it is time."""
@@ -98,10 +98,9 @@ class Roster:
                 member.begin(session_id, self.options)
 
     def read_tools(self) -> None:
-        """Ask every member for its tools, and put them together."""
+        """Ask every member for its tools anew."""
         for member in self.writers():
-            self.index.read(member)
-        self.index.build(self.members)
+            member.read_tools()
 
     def close(self) -> None:
         """Close the members, the last one first."""
@@ -109,7 +108,6 @@ class Roster:
             self.options["shutdown_event"].set()
         for member in reversed(self.members):
             member.close()
-        self.index.build(self.members)
 
     def _refusal(self, new: Member) -> str:
         """Why a member may not come in; one that could not even name its tools makes room for it."""

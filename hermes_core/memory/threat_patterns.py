@@ -35,7 +35,7 @@ PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
             "as (if|though) you (have|had) no … (restrictions?|rules?|limits?)",
         ),
         "html_comment_injection": (r"<!--[^>]{0,500}?\b(ignore|override|system|secret|hidden|instructions?|execute)",),
-        "hidden_div": (rf"<\w+[^>]{{0,200}}\bstyle\s*=[^>]{{0,200}}{_UNSEEN}",),
+        "hidden_div": (rf"style\s*=\s*[\"']?[^\"'>]{{0,200}}?{_UNSEEN}",),
         "translate_execute": ("translate … (and|then) (execute|run|eval|evaluate)",),
         "deception_hide": (
             "(do not|don.?t|never) (tell|inform|mention|notify|alert|reveal|show) … (user|human|operator)s?",
@@ -129,6 +129,45 @@ PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
 }
+
+HINTS = {
+    "prompt_injection": "instruction prompt rule guideline directive restriction",
+    "sys_prompt_override": "system",
+    "disregard_rules": "instruction prompt rule guideline directive restriction",
+    "bypass_restrictions": "restriction safety safeguard filter guardrail policy rule limit",
+    "html_comment_injection": "<!--",
+    "hidden_div": "style",
+    "translate_execute": "translate",
+    "deception_hide": "user human operator",
+    "exfil_curl": "curl",
+    "exfil_wget": "wget",
+    "read_secrets": ".env .netrc .pgpass .npmrc .pypirc credentials shadow",
+    "role_hijack": "now longer",
+    "role_pretend": "pretend behave act respond",
+    "leak_system_prompt": "system initial hidden original",
+    "remove_filters": "filter censorship moderation guardrail safety restriction",
+    "fake_update": "updated upgraded patched reprogrammed reconfigured",
+    "identity_override": "your",
+    "c2_node_registration": "regist enrol enlist",
+    "c2_heartbeat": "heart beacon check",
+    "c2_task_pull": "task command order instruction",
+    "c2_network_connect": "connect join attach",
+    "forced_action": "now immediately once first",
+    "anti_forensic_oneliner": "hist",
+    "anti_forensic_disk": "/var/log /dev/ trace evidence",
+    "env_var_unset_agent": "unset",
+    "known_c2_framework": "strike meterpreter ratel c2 implant beacon listener team",
+    "c2_explicit": "c2 c&c",
+    "c2_explicit_long": "control",
+    "send_to_url": "http",
+    "context_exfil": "http url webhook endpoint server mail",
+    "ssh_backdoor": "authorized_keys",
+    "ssh_access": ".ssh id_",
+    "hermes_env": "/.env",
+    "agent_config_mod": ".md rules copilot",
+    "hermes_config_mod": ".hermes hermes_home",
+}
+"""Id → what is in every such text, one of these in lower case: so most patterns are never compiled."""
 
 
 @cache

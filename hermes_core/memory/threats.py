@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from hermes_core.memory.threat_patterns import PATTERNS, compiled
+from hermes_core.memory.threat_patterns import HINTS, PATTERNS, compiled
 
 MAX_LETTERS = 65536
 SCOPES = ("all", "context", "strict")
@@ -25,6 +25,8 @@ _INVISIBLE = (
     | frozenset("\u200b\u2060\u2061\u2062\u2063\u2064\ufeff")
     | {chr(code) for code in range(0xE0000, 0xE0080)}
 )
+_LETTERS = {0x130: "i", 0x131: "i"}
+"""Letters that ``re`` takes for an ``i`` in either case, and ``str.lower`` does not."""
 _BLACK_FLAG = "\U0001f3f4"
 
 
@@ -45,9 +47,10 @@ def scan(text: str, scope: str = "strict") -> list[str]:
     text = text[:MAX_LETTERS]
     unseen = dict.fromkeys(f"invisible_unicode_U+{ord(text[place]):04X}" for place in _unseen(text))
     readings = _readings(text)
+    low = "\n".join(readings).lower()
     for name in SCOPES[: SCOPES.index(scope) + 1]:
         for threat, patterns in PATTERNS[name].items():
-            if any(compiled(pattern).search(reading) for pattern in patterns for reading in readings):
+            if any(hint in low for hint in HINTS[threat].split()) and _matches(patterns, readings):
                 found.append(threat)
     if scope == "strict" and any(map(_holds_secret, readings)):
         found.append(HARDCODED_SECRET)
@@ -84,7 +87,11 @@ def refusal(threats: list[str]) -> str:
 def _readings(text: str) -> set[str]:
     """How a model may read a text: invisible characters may join two words, or part one."""
     cleared = {text.translate(dict.fromkeys(map(ord, _INVISIBLE), instead)) for instead in ("", " ")}
-    return {unicodedata.normalize("NFKC", reading) for reading in cleared}
+    return {unicodedata.normalize("NFKC", reading).translate(_LETTERS) for reading in cleared}
+
+
+def _matches(patterns: tuple[str, ...], readings: set[str]) -> bool:
+    return any(compiled(pattern).search(reading) for pattern in patterns for reading in readings)
 
 
 def _unseen(text: str) -> list[int]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.tools.names import CORE_TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from hermes_core.memory.member import Member
 
 log = logging.getLogger("hermes_core.memory")
+
+_NAME = r"[A-Za-z0-9_-]{1,64}"
 
 
 def normalize_tool_schema(schema: Any) -> dict[str, Any] | None:
@@ -33,6 +37,19 @@ def normalize_tool_schema(schema: Any) -> dict[str, Any] | None:
     return dict(schema) if isinstance(name, str) and name.strip() else None
 
 
+def _problem(schema: Mapping[str, Any]) -> str:
+    """Why a schema cannot be shown to a model; one that its API refuses would spoil every request."""
+    if schema["name"] in CORE_TOOLS:
+        return "the name is the host's own"
+    if not re.fullmatch(_NAME, schema["name"]):
+        return "a name has up to 64 letters, digits, '_' and '-'"
+    try:
+        json.dumps(schema)
+    except (TypeError, ValueError, RecursionError):
+        return "its schema holds what JSON cannot"
+    return ""
+
+
 class Indexed(NamedTuple):
     """A tool, and whose it is."""
 
@@ -41,38 +58,35 @@ class Indexed(NamedTuple):
 
 
 class ToolIndex:
-    """Tool name → provider and schema; each problem with a schema is warned of once."""
+    """Tool name → provider and schema, as the members stand; each problem with a schema is warned of once.
 
-    def __init__(self) -> None:
-        self.tools: dict[str, Indexed] = {}
-        self._schemas: dict[Member, list[Any]] = {}
+    Args:
+        members: Of whom the first keeps a name. One that is not usable, or only recalls, has no tools.
+    """
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = members
         self._warned: set[str] = set()
 
-    def read(self, member: Member) -> bool:
-        """Ask a provider for its schemas; what it said before holds on when it does not say."""
-        found = member.ask("get_tool_schemas", seconds=member.limits.hook_timeout, expected=list)
-        if found is not None or member not in self._schemas:
-            self._schemas[member] = found or []
-        return "get_tool_schemas" not in member.failing
-
-    def build(self, members: Iterable[Member]) -> None:
-        """Put together what was read: in this order, the first provider keeps a name."""
+    @property
+    def tools(self) -> dict[str, Indexed]:
+        """Every tool there is now."""
         tools: dict[str, Indexed] = {}
-        for member in members:
+        for member in self._members:
             if not member.is_usable or member.is_read_only:
                 continue
-            for raw in self._schemas.get(member, ()):
+            for raw in member.schemas:
                 schema = normalize_tool_schema(raw)
                 if schema is None:
                     self._warn(member, f"{type(raw).__name__} without a name", "it is no function schema with a name")
-                elif schema["name"] in CORE_TOOLS:
-                    self._warn(member, schema["name"], "the name is the host's own")
-                elif schema["name"] not in tools:
-                    tools[schema["name"]] = Indexed(member, schema)
-                elif tools[schema["name"]].schema != schema:
+                elif schema["name"] in tools:
                     owner = tools[schema["name"]].member
                     self._warn(member, schema["name"], f"provider {owner.name!r} has a tool of that name already")
-        self.tools = tools
+                elif problem := _problem(schema):
+                    self._warn(member, schema["name"], problem)
+                else:
+                    tools[schema["name"]] = Indexed(member, schema)
+        return tools
 
     def _warn(self, member: Member, tool: str, reason: str) -> None:
         text = f"memory tool ignored provider={member.name} tool={tool} reason={reason}"

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from hermes_core.errors import PluginContractError, near
+from hermes_core.errors import PluginContractError, PluginToolOverrideError, near
 from hermes_core.plugins.current import running
 from hermes_core.plugins.debug import warn_once
 from hermes_core.plugins.registrations import Registration, Registrations
@@ -129,7 +129,11 @@ class PluginContext(PluginServices):
         emoji: str = "",
         override: bool = False,
     ) -> Registration:
-        """Offer a tool; see ``Tool``. ``(name, schema, handler)`` is understood too."""
+        """Offer a tool; see ``Tool``. ``(name, schema, handler)`` is understood too.
+
+        Raises:
+            PluginToolOverrideError: ``override`` is set, and the operator lets the plugin replace no tool.
+        """
         from hermes_core.types.contributions import Tool
 
         if isinstance(toolset, dict) and handler is None:
@@ -137,6 +141,10 @@ class PluginContext(PluginServices):
         if not isinstance(schema, dict):
             raise self._wrong("register_tool", "schema", "a mapping", schema)
         self._callable("register_tool", "handler", handler)
+        if override and not self.has_capability("tools.override"):
+            message = self._said("register_tool", f"{name!r} may replace no tool")
+            hint = f"an operator may grant it: plugins.entries.{self.plugin_id}.allow_tool_override: true"
+            raise PluginToolOverrideError(message, plugin=self.plugin_id, source=self.manifest.source, hint=hint)
         tool = Tool(
             name=name,
             schema=schema,

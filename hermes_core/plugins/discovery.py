@@ -36,7 +36,7 @@ CATEGORY_KINDS = {"model-providers": "model-provider", "memory": "exclusive"}
 """Folders whose children may do without a manifest, and the kind those get."""
 
 INDEX = "index.json"
-"""Beside the bundled plugins: all their manifests in one file, so that a start needs no YAML."""
+"""Beside the bundled plugins: all their manifests in one file, checked, so that a start needs no YAML and no check."""
 
 
 def discover(home: Path, index: Index, project: Path | None = None, bundled: str = "") -> list[Plugin]:
@@ -93,9 +93,16 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def manifest_index(root: Path) -> dict[str, Any]:
-    """Every manifest below ``root``, by the path of its folder; what ``INDEX`` holds."""
-    files = [manifest_file(str(folder))[0] for folder in sorted(root.glob("*/*"))]
-    return {Path(file).parent.relative_to(root).as_posix(): read_manifest(file) for file in files if file}
+    """Every manifest below ``root``, checked, by the path of its folder; what ``INDEX`` holds."""
+    found = {}
+    for folder in sorted(root.glob("*/*")):
+        file, _ = manifest_file(str(folder))
+        if file:
+            category, name = folder.parent.name.replace("_", "-"), folder.name.replace("_", "-")
+            kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
+            manifest = parse_manifest(read_manifest(file), path=file, default_name=name, default_kind=kind)
+            found[folder.relative_to(root).as_posix()] = json.loads(json.dumps(_packed(manifest)))
+    return found
 
 
 def _bundled(entry: Entry) -> Iterator[Plugin]:
@@ -110,14 +117,8 @@ def _bundled_manifests(root: str) -> list[tuple[str, str, Manifest]]:
 
     Dashes stand for the underscores of a module's name.
     """
-    found = []
     data: dict[str, Any] = json.loads(Path(root, INDEX).read_text(encoding="utf-8"))
-    for relative, fields in data.items():
-        category, _, name = relative.replace("_", "-").partition("/")
-        kind = CATEGORY_KINDS.get(category, "standalone")  # never told by their code, which is not read
-        manifest = parse_manifest(fields, path=relative, default_name=name, default_kind=kind)
-        found.append((relative, f"{category}/{name}", manifest))
-    return found
+    return [(folder, folder.replace("_", "-"), Manifest(**fields)) for folder, fields in data.items()]
 
 
 def _legacy(root: str) -> Iterator[Plugin]:

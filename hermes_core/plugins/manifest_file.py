@@ -40,7 +40,10 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt", "strict_messages"), _SWITCH),
     **dict.fromkeys(("is_aggregator", "is_local"), _SWITCH),
     **dict.fromkeys(("default_max_tokens", "auto_rank"), _WHOLE),
-    **dict.fromkeys(("default_headers", "oauth"), ("a mapping", lambda value: isinstance(value, dict))),
+    **dict.fromkeys(
+        ("default_headers", "oauth", "error_hints", "error_meanings"),
+        ("a mapping", lambda value: isinstance(value, dict)),
+    ),
     "fixed_temperature": ("a number or omit", lambda value: value in (None, "omit") or is_number(value)),
 }
 """Fields of a ``profile:`` block → what they must be, and how to tell; others are kept as they are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from hermes_core.plugins.plugin import TIERS
 from hermes_core.types.address import host_of, is_loopback, is_within
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ def providers_at(rows: Iterable[ProviderRow], url: str) -> list[str]:
 
 
 def preset_for(rows: Iterable[ProviderRow], word: str) -> str:
-    """The provider whose address a word such as ``ollama`` means while the operator gives none; else ``""``."""
+    """The provider whose address a word such as ``ollama`` means while the operator gives none; else ``""``.
+
+    Of several, the one of the highest tier.
+    """
     key = word.strip().lower()
-    return next((row.name for row in rows if key in row.preset_for_word), "")
+    found = [row for row in rows if key in row.preset_for_word]
+    return max(found, key=lambda row: TIERS.index(row.tier)).name if found else ""

@@ -7,6 +7,7 @@ import logging
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -16,7 +17,7 @@ from hermes_core.version import USER_AGENT
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +90,7 @@ def fetch_model_ids(
     headers: Mapping[str, str],
     timeout: float,
     api_mode: str = "chat_completions",
+    pick: Callable[[list[Any]], Iterable[str]] | None = None,
 ) -> list[str] | None:
     """The ids in the first of several places that holds a list; None when none does.
 
@@ -100,6 +102,7 @@ def fetch_model_ids(
         headers: Sent along; they beat the host's own.
         timeout: Seconds over everything.
         api_mode: The wire format, which says how the key is sent.
+        pick: Gives the ids among the items of a page; ``usable_ids`` when it is None.
     """
     import httpx
 
@@ -114,7 +117,7 @@ def fetch_model_ids(
         for key in keys:
             sent = merged_headers(plain, OF_A_WIRE.get(api_mode, {}), key, headers)
             try:
-                return list(dict.fromkeys(_all_ids(address, sent, end, asked.tls, api_mode)))
+                return list(dict.fromkeys(_all_ids(address, sent, end, asked.tls, api_mode, pick or usable_ids)))
             except _NoListError as error:
                 problem, status = str(error), error.status
             except httpx.TimeoutException:
@@ -156,8 +159,21 @@ def usable_ids(items: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@cache
+def _usual_tls(*, trust_env: bool) -> ssl.SSLContext:
+    """The usual certificates, read once a process: that takes longer than many an answer."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
 def _all_ids(
-    address: str, headers: Mapping[str, str], end: float, tls: ssl.SSLContext | None, api_mode: str
+    address: str,
+    headers: Mapping[str, str],
+    end: float,
+    tls: ssl.SSLContext | None,
+    api_mode: str,
+    pick: Callable[[list[Any]], Iterable[str]],
 ) -> Iterator[str]:
     """The ids on every page."""
     import httpx
@@ -165,12 +181,13 @@ def _all_ids(
     seen: set[str] = set()
     page: dict[str, str] = {}
     proxied = not is_loopback(host_of(address))
-    with httpx.Client(trust_env=proxied, verify=True if tls is None else tls) as client:
+    with httpx.Client(trust_env=proxied, verify=tls or _usual_tls(trust_env=proxied)) as client:
         for _ in range(MOST_PAGES):
             url = str(httpx.URL(address).copy_merge_params(page)) if page else address
             body = _json(_read(client, url, headers, end))
-            ids = usable_ids(_items(body))
-            yield from ids
+            items = _items(body)
+            yield from pick(items)
+            ids = usable_ids(items)
             page = _next_page(body, api_mode) if not seen.issuperset(ids) else {}
             seen.update(ids)
             if not page:

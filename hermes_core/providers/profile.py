@@ -128,6 +128,10 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         is_aggregator: Whether it passes calls on to many vendors, its model ids being ``vendor/model``.
         is_local: Whether it is a server of the user's own: a key is sent where there is one, and not demanded.
         refusal_hint: Said when it refuses a credential: what is special about who may use it.
+        error_hints: Words in the answer that says why a request failed, in lower case → what helps then.
+        error_meanings: Words in such an answer, in lower case → what it means: ``passing`` (the same request will do
+            a little later), ``elsewhere`` (the key is good, another provider or model is to be asked), ``limited``,
+            ``refused`` or ``unpaid`` (another key may do).
         unavailable: Why this host cannot use it; it is listed, and a call to it fails with this reason.
         oauth: How a login works, for providers that have one: ``token_url``, ``device_url``, ``client_id``,
             ``scope``, ``skew`` in seconds, ``pkce``, ``refresh_header``.
@@ -166,6 +170,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     is_aggregator: bool = False
     is_local: bool = False
     refusal_hint: str = ""
+    error_hints: dict[str, str] = field(default_factory=dict, repr=False)
+    error_meanings: dict[str, str] = field(default_factory=dict)
     unavailable: str = ""
     oauth: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -237,6 +243,15 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """The model for images, or None when the usual model takes them or there is none."""
         return None
 
+    def get_vision_model(self, base_url: str, api_key: str) -> str | None:
+        """As ``default_vision_model``, for a provider that must be asked; may block.
+
+        Args:
+            base_url: Where the provider is asked.
+            api_key: The credential, or ``""``.
+        """
+        return self.default_vision_model()
+
     def get_max_tokens(self, model: str) -> int | None:
         """Output limit in tokens for ``model`` when the caller gives none; None sends no limit."""
         return self.default_max_tokens
@@ -253,10 +268,23 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """
         from hermes_core.providers.model_list import fetch_model_ids, list_addresses
 
-        places = [self.models_url] if self.models_url else list_addresses(base_url or self.base_url, self.api_mode)
+        root = base_url or self.base_url
+        mode = self.get_api_mode("", root) or self.api_mode
+        places = [self.models_url] if self.models_url else list_addresses(root, mode)
         return fetch_model_ids(
-            places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=self.api_mode
+            places,
+            api_key=api_key,
+            headers=self.default_headers,
+            timeout=timeout,
+            api_mode=mode,
+            pick=self.pick_models,
         )
+
+    def pick_models(self, items: list[Any]) -> list[str]:
+        """The ids of models to chat with, among the items of the provider's list as they came; see ``fetch_models``."""
+        from hermes_core.providers.model_list import usable_ids
+
+        return usable_ids(items)
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.

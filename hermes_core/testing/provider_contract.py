@@ -209,17 +209,17 @@ class ProviderContract:
         """A call through a host is answered, is this provider's, and the key is in no body."""
         if self.profile.unavailable:
             return
-        for wanted in (None, SCHEMA):
-            with FakeProvider() as server:
-                server.answer(ANSWER)
+        with FakeProvider() as server:
+            server.answer(ANSWER)
+            for wanted in (None, SCHEMA):
                 result = self._call(server, wanted=wanted)
                 _hold(result.provider == self.profile.name, f"the answer is said to be {result.provider!r}'s")
                 _hold(result.text == ANSWER, f"the answer is {result.text!r}")
-                _hold(bool(server.requests), "nothing was asked")
-                for request in server.requests:
-                    path = request.path.partition("?")[0]
-                    _hold("//" not in path, f"the path of the request is {path!r}")
-                    _hold(KEY not in json.dumps(request.body) + request.path, "the key is outside the headers")
+        _hold(bool(server.requests), "nothing was asked")
+        for request in server.requests:
+            path = request.path.partition("?")[0]
+            _hold("//" not in path, f"the path of the request is {path!r}")
+            _hold(KEY not in json.dumps(request.body) + request.path, "the key is outside the headers")
 
     def _models(self) -> tuple[str, ...]:
         named = (*self.profile.fallback_models, self.profile.default_aux_model)

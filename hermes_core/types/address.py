@@ -7,6 +7,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 
+@lru_cache(1024)
 def host_of(url: str) -> str:
     """A URL's host in lower case, without port and trailing dot; ``""`` when it has none."""
     try:

@@ -57,10 +57,20 @@ def test_the_index_of_bundled_manifests_is_current(bundled):
 
 def test_bundled_manifests_declare_a_surface(bundled):
     """Each bundled plugin declares what it offers, so that a start need not import it to find out."""
-    declare = ("profile", "provides_commands", "provides_cli_commands", "provides_tools", "provides_hooks", "hooks")
+    declare = ("profiles", "commands", "cli_commands", "tools", "hooks")
     rows = manifest_index(bundled).items()
     silent = [folder for folder, data in rows if not any(data.get(key) for key in declare)]
     assert [folder for folder in silent if not folder.startswith("memory/")] == []  # its kind says it all
+
+
+WIRE_FORMAT = (
+    "config/kinds.py",
+    "llm/wire/__init__.py",
+    "llm/wire/gemini.py",
+    "llm/wire/select.py",
+    "providers/model_list.py",
+)
+"""Where the wire format is meant that is called like a provider."""
 
 
 def test_no_provider_is_treated_by_name(trees, bundled):
@@ -69,16 +79,25 @@ def test_no_provider_is_treated_by_name(trees, bundled):
         "llm/plan.py: custom",  # what a bare model.base_url means
         "config/check.py: custom",  # may be written in model.provider, whoever offers it
         "config/paths.py: custom",  # what a home is called that is neither the default nor a profile's
+        "cli/memory/chosen.py: custom",  # likewise
         "config/keys.py: embedded",  # the section in which that provider finds its settings
         "config/keys.py: openrouter",  # likewise
+        "config/keys.py: bedrock",  # likewise
+        "config/keys.py: vertex",  # likewise
+        "llm/wire/sigv4.py: bedrock",  # what signatures call that service of Amazon's
+        *(f"{path}: gemini" for path in WIRE_FORMAT),
+        *(f"llm/wire/{path}: claude" for path in ("claude.py", "bedrock_converse.py")),  # in the names of models
+        "llm/wire/anthropic_messages.py: minimax",  # likewise
+        "llm/wire/codex_responses.py: codex",  # likewise
+        "providers/gemini.py: gemini",  # likewise
+        "llm/wire/turns.py: google",  # a field of messages
         "testing/fake_provider.py: custom",  # how a test's host is pointed at the fake server
     }
     names = {
         str(name)
         for data in manifest_index(bundled).values()
-        for block in [data.get("profile")]
-        if block is not None
-        for name in (block.get("name") or data["name"], *block.get("aliases", ()))
+        for block in data.get("profiles", ())
+        for name in (block["name"], *block.get("aliases", ()))
     }
     found = {
         f"{path}: {node.value}"

@@ -77,8 +77,8 @@ def test_the_dependencies_are_the_decided_ones(root):
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {re.match(r"[\w.-]+", requirement)[0] for requirement in project["dependencies"]}
     expected = (
-        "PyYAML filelock httpcore httpx importlib-metadata jsonschema packaging pluggy python-dotenv rich ruamel.yaml "
-        "sniffio"
+        "PyYAML filelock h11 httpcore httpx importlib-metadata jsonschema packaging pluggy python-dotenv rich "
+        "ruamel.yaml sniffio"
     )
     assert set(expected.split()) == names
 

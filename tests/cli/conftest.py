@@ -1,11 +1,16 @@
-"""Two ways to run the command: ``hermes`` in this process, ``shell`` as the user's shell does."""
+"""Three ways to run the command: ``hermes`` in this process, ``shell`` as a user's shell does, ``terminal`` on one."""
 
+import contextlib
 import io
 import json
 import logging
 import os
+import re
+import select
+import struct
 import subprocess
 import sys
+import time
 from typing import NamedTuple
 
 import pytest
@@ -72,6 +77,66 @@ def shell():
         return Outcome(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
     return run
+
+
+TAKE_THE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "hermes_core.cli", *sys.argv[1:]])
+"""
+
+
+class Screen(NamedTuple):
+    """How a command on a terminal ended, and what it wrote there, with and without control sequences."""
+
+    code: int
+    raw: str
+
+    @property
+    def text(self):
+        """What one reads."""
+        return re.sub(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[=>])", "", self.raw).replace("\r\n", "\n")
+
+
+@pytest.fixture
+def terminal():
+    """Run ``hermes`` on a terminal of its own; each of ``answers`` is what to wait for, and what is typed then."""
+    fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))
+    started = []
+
+    def run(*words, answers=(), columns=100, seconds=30, **environment):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+        process = subprocess.Popen(
+            [sys.executable, "-c", TAKE_THE_TERMINAL, *map(str, words)],
+            stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": str(columns), **environment},
+        )  # fmt: skip
+        started.append((process, ours))
+        os.close(theirs)
+        written, waiting, end, seen = b"", [*answers], time.monotonic() + seconds, 0
+        with contextlib.suppress(OSError):  # Linux reports the end of a terminal so
+            while time.monotonic() < end:
+                if select.select([ours], [], [], 0.1)[0]:
+                    chunk = os.read(ours, 65536)
+                    if not chunk:
+                        break
+                    written += chunk
+                    if b"\x1b[6n" in chunk:  # a program that asks where the cursor is
+                        os.write(ours, b"\x1b[1;1R")
+                while waiting and waiting[0][0].encode() in written[seen:]:
+                    seen = written.index(waiting[0][0].encode(), seen) + len(waiting[0][0].encode())
+                    time.sleep(0.05)
+                    os.write(ours, waiting.pop(0)[1].encode())
+        assert not waiting, f"never seen: {waiting[0][0]!r} in {written[seen:].decode(errors='replace')}"
+        return Screen(process.wait(max(end - time.monotonic(), 1)), written.decode(errors="replace"))
+
+    yield run
+    for process, ours in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        os.close(ours)
 
 
 @pytest.fixture

@@ -20,6 +20,33 @@ def change(text, status=400, **fields):
     return change_for(InvalidRequestError(text, status_code=status, body=text), request_with(**fields))
 
 
+STRICT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "n",
+        "schema": {
+            "type": "object",
+            "properties": {
+                "day": {"type": "string", "pattern": "^[0-9]+$"},
+                "format": {"type": "string", "format": "date"},
+            },
+        },
+    },
+}
+
+
+def test_a_schema_is_loosened_for_a_server_that_makes_a_grammar_of_it():
+    """A schema that no grammar could be made of loses its patterns and formats, then goes; properties stay."""
+    text = "Failed to initialize samplers: failed to parse grammar"
+    first = change(text, response_format=STRICT)
+    loose = changed(request_with(response_format=STRICT), [first]).response_format
+    assert (first, change(text, response_format=loose)) == ("loose_schema", "json_object")
+    assert loose["json_schema"]["schema"] == {
+        "type": "object",
+        "properties": {"day": {"type": "string"}, "format": {"type": "string"}},
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [

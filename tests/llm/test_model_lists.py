@@ -66,6 +66,12 @@ def test_a_list_is_asked_once_an_hour(acme, server):
     assert (kept.models, len(server.requests)) == (again.models, 2)
 
 
+def test_ones_own_server_is_asked_each_time(acme, server):
+    """A server on this machine serves what was loaded a moment ago, so its list is not kept for an hour."""
+    acme.profile.is_local = True
+    assert [acme.models().source for _ in range(2)] == ["live", "live"]
+
+
 def test_refresh_asks_anew(acme, server):
     """``refresh`` passes the kept list over."""
     acme.models()
@@ -170,6 +176,20 @@ def test_who_cannot_be_asked_is_an_error(load_host):
         host.models("openai")
 
 
+class ByKey(ProviderProfile):
+    def get_base_url(self, base_url, *, api_key="", **context):
+        return f"{base_url}/{api_key[:6]}"
+
+
+def test_a_key_leads_to_its_own_list(acme, server):
+    """Where a provider's address depends on the key, its list is asked there."""
+    acme.host.program_context().register_provider(
+        ByKey("acme", base_url=server.base_url, env_vars=("ACME_API_KEY",), fallback_models=("best",))
+    )
+    acme.models()
+    assert [request.path for request in server.requests] == [f"/v1/{KEY[:6]}/models"]
+
+
 class Raising(ProviderProfile):
     def fetch_models(self, **_):
         raise SystemExit(f"no list with {os.environ['ACME_API_KEY']}")
@@ -198,6 +218,7 @@ def test_a_profiles_own_code_may_do_anything_r26_13(acme, kind, source, models, 
     found = acme.models()
     assert (found.source, found.models) == (source, models)
     assert reason in found.reason
+    assert KEY not in found.reason
 
 
 def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
@@ -205,14 +226,35 @@ def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
     context = acme.host.program_context()
     for name, fields in {
         "keyless": {"base_url": "https://keyless.test/v1", "env_vars": ("KEYLESS_API_KEY",)},
-        "up": {"base_url": server.base_url.replace("127.0.0.1", "localhost"), "auth_type": "none"},
-        "up-too": {"base_url": server.base_url, "auth_type": "none"},
-        "down": {"base_url": "http://127.0.0.1:1/v1", "auth_type": "none"},
+        "up": {"base_url": server.base_url.replace("127.0.0.1", "localhost"), "is_local": True},
+        "up-too": {"base_url": server.base_url, "is_local": True},
+        "down": {"base_url": "http://127.0.0.1:1/v1", "is_local": True},
+        "never": {"base_url": "https://never.test/v1", "auth_type": "none", "unavailable": "it is no more"},
         "open": {"auth_type": "none", "fallback_models": ("o",)},
     }.items():
         context.register_provider(ProviderProfile(name, **fields))
     found = {answer.provider: answer.source for answer in acme.host.models()}
     assert found == {"acme": "live", "open": "fallback", "up": "live", "embedded": "fallback"}
+
+
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        ({"provider": "custom"}, "custom"),
+        ({}, "custom"),
+        ({"provider": "mystery"}, "mystery"),
+        ({"provider": "mystery", "base_url": ""}, "mystery"),
+    ],
+    ids=["an endpoint", "an address alone", "an unknown name at an address", "an unknown name without one"],
+)
+def test_what_is_configured_is_always_among_them(load_host, server, model, provider):
+    """The configured provider is a row, also when it is an address alone, or cannot be found at all."""
+    found = {
+        answer.provider: answer
+        for answer in load_host(config={"model": {"base_url": server.base_url, **model}}).models()
+    }
+    assert found[provider].source == ("live" if model.get("base_url", True) else "none")
+    assert "unknown provider" in found[provider].reason or found[provider].models == ("b", "a")
 
 
 class Hanging(ProviderProfile):
@@ -223,13 +265,12 @@ class Hanging(ProviderProfile):
         return ["late"]
 
 
-def test_one_that_hangs_costs_the_others_nothing(acme, monkeypatch):
+def test_one_that_hangs_costs_the_others_nothing(acme):
     """A provider whose code hangs is a row like any other, after a while; the others come at once."""
-    monkeypatch.setattr("hermes_core.llm.model_lists.SPARE_SECONDS", -7.5)
     acme.host.program_context().register_provider(Hanging("slow", auth_type="none"))
     told = []
     begun = time.monotonic()
-    lists = ModelLists(acme.host)
+    lists = ModelLists(acme.host, seconds=0.2)
     found = lists.collect(["slow", "acme", "nobody"], told=told.append)
     Hanging.released.set()
     assert [(answer.provider, answer.source) for answer in found] == [

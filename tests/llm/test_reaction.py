@@ -71,9 +71,34 @@ def refused_connection(*, retryable=True, text="connection refused"):
 )
 def test_a_status(status, body, expected):
     """Each status, and what the body says of it, has one meaning."""
+    assert reaction_to(answered(status, body)) == expected
+
+
+def answered(status, body):
+    """The error of an answer."""
     route = Route(profile=ProviderProfile("acme"), provider="acme", model="m", base_url="", credential=NO_CREDENTIAL)
-    error = status_error(HttpResponse(status=status, headers={}, body=body.encode()), route)
-    assert reaction_to(error) == expected
+    return status_error(HttpResponse(status=status, headers={}, body=body.encode()), route)
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "body", "expected"),
+    [
+        ("openrouter", 429, '{"error": {"message": "Provider returned error", "code": 429}}', NEXT),
+        ("openrouter", 429, '{"error": {"message": "Rate limit exceeded"}}', LIMITED),
+        ("zai", 429, '{"error": {"code": "1305", "message": "busy"}}', PASSING),
+        ("zai", 429, '{"error": {"code": "1302", "message": "slow down"}}', LIMITED),
+        ("zai", 429, '{"error": {"code": "1113", "message": "The service may be temporarily overloaded"}}', PASSING),
+    ],
+)
+def test_a_provider_may_know_its_errors_better(load_host, provider, status, body, expected):
+    """What a profile says of words in an error beats the usual meaning of its status."""
+    meanings = load_host().providers.get(provider).error_meanings
+    assert reaction_to(answered(status, body), meanings) == expected
+
+
+def test_a_meaning_that_is_none_is_passed_over():
+    """A word that names no reaction changes nothing."""
+    assert reaction_to(answered(429, "slow down"), {"slow": "no such word"}) == LIMITED
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ PROFILES = [
         "beta-twin", base_url="https://beta.test/v1", env_vars=("TWIN_API_KEY",), fallback_models=("twin-1",)
     ),
     ProviderProfile(
-        "tiny-local", base_url=SERVER, env_vars=("TINY_BASE_URL",), preset_for_word=("ollama",), auth_type="none",
+        "tiny-local", base_url=SERVER, env_vars=("TINY_BASE_URL",), preset_for_word=("local",), auth_type="none",
         fallback_models=("tiny-1",),
     ),
 ]  # fmt: skip
@@ -135,10 +135,10 @@ def test_an_address_gets_the_key_of_whose_host_it_is_alone(plan):
 
 
 PRESETS = {
-    "the preset's address": ({"provider": "ollama"}, {}, SERVER),
-    "its variable": ({"provider": "ollama"}, {"TINY_BASE_URL": "http://localhost:1/v1"}, "http://localhost:1/v1"),
-    "the configured address": ({"provider": "ollama", "base_url": OWN}, {"TINY_BASE_URL": SERVER}, OWN),
-    "the general variable": ({"provider": "ollama"}, {"CUSTOM_BASE_URL": OWN, "TINY_BASE_URL": SERVER}, OWN),
+    "the preset's address": ({"provider": "local"}, {}, SERVER),
+    "its variable": ({"provider": "local"}, {"TINY_BASE_URL": "http://localhost:1/v1"}, "http://localhost:1/v1"),
+    "the configured address": ({"provider": "local", "base_url": OWN}, {"TINY_BASE_URL": SERVER}, OWN),
+    "the general variable": ({"provider": "local"}, {"CUSTOM_BASE_URL": OWN, "TINY_BASE_URL": SERVER}, OWN),
 }
 
 

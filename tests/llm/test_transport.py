@@ -16,6 +16,7 @@ import pytest
 
 from hermes_core import ProviderProfile
 from hermes_core.errors import InvalidRequestError, ProviderTransportError
+from hermes_core.llm.async_transport import MOST_CONNECTING
 from hermes_core.llm.transport import mapped_errors
 from hermes_core.testing import FakeProvider
 
@@ -213,6 +214,34 @@ def test_two_hundred_calls_at_once_are_all_answered(lane):
     assert (len(lane.server.requests), len(lane.log())) == (200, 200)
 
 
+class CountingLoop(asyncio.SelectorEventLoop):
+    """An event loop that counts how many connections are being made at once."""
+
+    now = most = 0
+
+    async def create_connection(self, *args, **keywords):
+        """Make one, a little slower than usual."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(0.01)
+            return await super().create_connection(*args, **keywords)
+        finally:
+            self.now -= 1
+
+
+def test_a_server_is_not_asked_for_all_connections_at_once(lane):
+    """Many calls at once connect in turns, so that no server drops some of them for want of room."""
+    llm = lane.llm()
+
+    async def main() -> None:
+        await asyncio.gather(*(ask(llm, timeout=60) for _ in range(MOST_CONNECTING + 50)))
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        runner.run(main())
+        assert 1 < runner.get_loop().most <= MOST_CONNECTING
+
+
 @pytest.mark.slow
 def test_two_thousand_calls_at_once_are_all_answered(lane):
     """Ten times as many are answered as well."""
@@ -347,6 +376,41 @@ def test_another_host_is_reached_by_the_proxy(way, lane, other_server, monkeypat
     assert [request.path for request in other_server.requests] == ["http://api.acme.test/v1/chat/completions"]
 
 
+class Together(FakeProvider):
+    """A server, or a proxy, that answers nobody before so many have asked."""
+
+    def __init__(self, many: int) -> None:
+        super().__init__()
+        self._all_here = threading.Barrier(many, timeout=20)
+
+    def next_response(self, request):
+        """Wait for the others."""
+        self._all_here.wait()
+        return super().next_response(request)
+
+
+@pytest.mark.parametrize("is_proxied", [False, True], ids=["direct", "by-a-proxy"])
+@pytest.mark.parametrize("awaits", [False, True], ids=["threads", "tasks"])
+def test_no_call_waits_for_another_to_end(lane, monkeypatch, awaits, is_proxied):
+    """As many calls as are made at once are under way at once, by a proxy too."""
+    with Together(25) as server:
+        base_url = server.base_url
+        if is_proxied:
+            monkeypatch.setenv("HTTP_PROXY", base_url.removesuffix("/v1"))
+            base_url = "http://api.acme.test/v1"
+        llm = lane.llm({"model": {"base_url": base_url}, "auxiliary": {"transient_retries": 0}})
+
+        async def main() -> list[str]:
+            return await asyncio.gather(*(ask(llm, timeout=60) for _ in range(25)))
+
+        if awaits:
+            texts = asyncio.run(main())
+        else:
+            with ThreadPoolExecutor(25) as threads:
+                texts = [*threads.map(lambda _: llm.complete(MESSAGES, timeout=60).text, range(25))]
+    assert texts == ["pong"] * 25
+
+
 def test_a_proxy_with_a_login_is_given_it(way, lane, other_server, monkeypatch):
     """The user and password in a proxy's address go to the proxy, as Basic authorization."""
     address = other_server.base_url.removesuffix("/v1").replace("//", "//ann:pw%401@")
@@ -462,6 +526,40 @@ def test_a_connection_that_the_server_dropped_is_replaced(way, lane, raw_server)
         texts.append(way.complete(llm, timeout=20).text)
         time.sleep(0.1)
     assert texts == ["again"] * 3
+
+
+def test_a_connection_on_which_something_comes_unasked_is_not_used_again(lane, raw_server):
+    """What a server says behind an answer, later, never stands for the answer of the next call; in both ways."""
+    body = b'{"choices": [{"message": {"content": "asked"}}]}'
+
+    def says_more(connection) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        time.sleep(0.1)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        connection.recv(65536)
+
+    server = raw_server(says_more)
+    llm = lane.bare_host(server.config).llm("p")
+
+    async def two() -> list[str]:
+        texts = [await ask(llm, timeout=20)]
+        await asyncio.sleep(0.3)
+        return [*texts, await ask(llm, timeout=20)]
+
+    texts = [llm.complete(MESSAGES, timeout=20).text]
+    time.sleep(0.3)
+    texts += [llm.complete(MESSAGES, timeout=20).text, *asyncio.run(two())]
+    assert (texts, server.accepted) == (["asked"] * 4, 4)
+
+
+@pytest.mark.parametrize("size", [10, 100_000, 5_000_000])
+def test_a_request_arrives_whole(way, lane, size):
+    """A request of any size arrives as it was sent, with its length."""
+    messages = [{"role": "user", "content": "x" * size}]
+    way.complete(lane.llm(), messages, timeout=60)
+    (request,) = lane.server.requests
+    assert (request.body["messages"], "transfer-encoding" in request.headers) == (messages, False)
 
 
 def test_a_compressed_answer_is_read(way, lane, raw_server):

@@ -177,7 +177,7 @@ def test_memory_provider_chooses_a_flat_directory_r04_05(home, load_host, kind):
 def test_a_memory_provider_that_was_not_chosen_says_what_chooses_it(everything, load_host):
     """The remedy of an unchosen memory provider names ``memory.provider``, which enables it in place of a list."""
     row = load_host(config={"plugins": {"enabled": ["notes"]}}).plugin("memory/notes")
-    assert (row.state, "memory.provider" in row.reason, row.remedy) == ("off", True, "set memory.provider to notes")
+    assert (row.state, "memory.provider" in row.reason, row.remedy) == ("off", True, "hermes memory setup notes")
 
 
 def test_safe_mode_loads_bundled_plugins_alone_r01_03(everything, home, load_host, monkeypatch):
@@ -234,7 +234,7 @@ def test_a_native_package_that_declares_a_profile_is_native_all_the_same(load_ho
 def test_a_bundled_plugin_may_be_off_by_default(site, load_host, config, state):
     """A bundled plugin whose manifest says ``default: off`` loads when ``plugins.enabled`` names it."""
     site.install("hermes-plugin-host", {"hermes": {"more": "more_bundled"}})
-    site.write("more_bundled/index.json", json.dumps({"commands/shy": {"name": "shy", "default": "off"}}))
+    site.write("more_bundled/index.json", json.dumps({"commands/shy": {"name": "shy", "default_on": False}}))
     site.write("more_bundled/__init__.py", "")
     row = load_host(config=config).plugin("shy")
     assert ("bundled", state, "" if config else "off by default") == (row.tier, row.state, row.reason)

@@ -23,7 +23,8 @@ def loaded(home, load_host):
             f"SCHEMA = {SCHEMA!r}\ndef handle(args, **context): return 'x'\ndef register(ctx):\n{lines}",
             name="acme",
         )
-        host = load_host(config={"plugins": {"enabled": ["acme"]}})
+        granted = {"entries": {"acme": {"allow_tool_override": True}}}
+        host = load_host(config={"plugins": {"enabled": ["acme"], **granted}})
         _ = host.commands
         assert (host.plugin("acme").state, host.plugin("acme").reason) == ("loaded", "")
         return host.context("acme").registrations

@@ -19,7 +19,7 @@ from hermes_core.errors import HermesError, near
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hermes_core.host import Host
     from hermes_core.plugins.plugin import Plugin
@@ -61,6 +61,7 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
         return turn_off(host)
     row = row_of(host, name)
     if row is not None:
+        name = row.key.rpartition("/")[2]  # `memory/acme` means the same, and is no section of the configuration
         _meet_requirements(row, args, may_ask=may_ask)
         if row.tier != "bundled":
             print_line(f"{name} is code from {row.source}; it will be given what you and the agent say")
@@ -69,12 +70,15 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
         return _hand_over(host, chosen)
     fields = read_fields(name, chosen.call("get_config_schema"))
     answers = _answers(host, chosen, fields, _given(args, fields, given), may_ask=may_ask)
-    _show_plan(host, chosen, answers)
+    _show_plan(host, chosen, answers, {field.env_var for field in fields if field.is_secret})
     if may_ask and not confirm("Write it?", default=True):
         print_line("cancelled; nothing was saved")
         return 1
     _write(host, file, chosen, answers)
     print_line(f"memory provider {name} is active from the next session on; `hermes memory status` shows it")
+    again = Chosen(host, name)
+    if not again.call("is_available"):
+        print_line(f"it cannot run yet: {again.why_not()}")
     return 0
 
 
@@ -288,11 +292,11 @@ def _as_variable(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _show_plan(host: Host, chosen: Chosen, answers: Answers) -> None:
+def _show_plan(host: Host, chosen: Chosen, answers: Answers, secrets: Collection[str]) -> None:
     print_line("This will be written:")
     env, config = host.home / ".env", host.home / "config.yaml"
-    for variable in answers.variables:
-        print_line(f"  {env}: {variable} = {CONFIGURED}")
+    for variable, value in answers.variables.items():
+        print_line(f"  {env}: {variable} = {CONFIGURED if variable in secrets else value}")
     for key, value in {**answers.settings, **answers.references}.items():
         print_line(f"  {config}: memory.{chosen.name}.{key} = {_as_variable(value)}")
     print_line(f"  {config}: memory.provider = {chosen.name}")

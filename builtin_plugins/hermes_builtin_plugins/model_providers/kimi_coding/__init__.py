@@ -6,12 +6,17 @@ from urllib.parse import urlsplit
 
 from hermes_core import PluginContext, ProviderProfile, hookimpl
 
+NAMES = ("kimi-coding", "kimi-coding-cn")
 EFFORTS = ("low", "medium", "high")
-CODING_ONLY_MODEL = "k3"
+CODING_KEY, CODING_URL, CODING_ONLY_MODEL = "sk-kimi-", "https://api.kimi.com/coding", "k3"
 
 
 class KimiProfile(ProviderProfile):
     """Moonshot's platform."""
+
+    def get_base_url(self, base_url: str, *, api_key: str = "", **context: Any) -> str:
+        is_usual = base_url.rstrip("/") == self.base_url
+        return CODING_URL if is_usual and api_key.startswith(CODING_KEY) else base_url
 
     def build_api_kwargs_extras(
         self, *, reasoning_config: Mapping[str, Any] | None = None, **context: Any
@@ -47,4 +52,5 @@ def _is_coding_endpoint(url: str) -> bool:
 
 @hookimpl
 def hermes_provider_profiles(ctx: PluginContext) -> Iterable[ProviderProfile]:
-    yield ctx.declared_profile(KimiProfile)
+    for name in NAMES:
+        yield ctx.declared_profile(KimiProfile, name)

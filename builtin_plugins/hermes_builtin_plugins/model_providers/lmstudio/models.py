@@ -13,7 +13,8 @@ def reasoning_options(root: str, api_key: str) -> dict[str, tuple[str, ...]]:
 
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
-        answer = httpx.get(f"{root}/api/v1/models", headers=headers, timeout=SECONDS, trust_env=False)
+        checked = root.startswith("https:")
+        answer = httpx.get(f"{root}/api/v1/models", headers=headers, timeout=SECONDS, trust_env=False, verify=checked)
         body: Any = answer.raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return {}

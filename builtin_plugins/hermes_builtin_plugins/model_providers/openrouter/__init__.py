@@ -14,6 +14,10 @@ OLDER_CLAUDES = (
 """Claude models that reason only when asked; every later one always does."""
 
 PARETO = "openrouter/pareto-code"
+USUAL_SCORE = 0.65
+LONGEST_CACHE = 86_400
+"""Seconds."""
+
 GROKS = ("x-ai/grok-", "xai/grok-")
 
 
@@ -27,6 +31,7 @@ class OpenRouterProfile(ProviderProfile):
         provider_preferences: Mapping[str, Any] | None = None,
         model: str = "",
         openrouter_min_coding_score: object = None,
+        settings: Mapping[str, Any] | None = None,
         **context: Any,
     ) -> dict[str, Any]:
         body: dict[str, Any] = {"usage": {"include": True}}  # the price of the call comes with the answer
@@ -34,6 +39,8 @@ class OpenRouterProfile(ProviderProfile):
             body["session_id"] = session_id
         if provider_preferences:
             body["provider"] = dict(provider_preferences)
+        if openrouter_min_coding_score is None and settings is not None:
+            openrouter_min_coding_score = settings.get("min_coding_score", USUAL_SCORE)
         score = _score(openrouter_min_coding_score)
         if model == PARETO and score is not None:
             body["plugins"] = [{"id": "pareto-router", "min_coding_score": score}]
@@ -46,17 +53,29 @@ class OpenRouterProfile(ProviderProfile):
         supports_reasoning: bool = False,
         model: str = "",
         session_id: str | None = None,
+        settings: Mapping[str, Any] | None = None,
         **context: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         body, top = _reasoning(model, reasoning_config) if supports_reasoning else ({}, {})
+        headers = _cache_headers(settings or {})
         if session_id and model.lower().startswith(GROKS):
-            top["extra_headers"] = {"x-grok-conv-id": session_id}
-        return body, top
+            headers["x-grok-conv-id"] = session_id
+        return body, {**top, "extra_headers": headers} if headers else top
 
     def fetch_models(
         self, *, api_key: str | None = None, base_url: str | None = None, timeout: float = 8.0
     ) -> list[str] | None:
         return super().fetch_models(timeout=timeout)  # the catalog is public, so no key is sent
+
+
+def _cache_headers(settings: Mapping[str, Any]) -> dict[str, str]:
+    """What asks for the cache of answers: identical requests are then answered once."""
+    if str(settings.get("response_cache")).strip().lower() not in ("true", "yes", "on", "1"):
+        return {}
+    headers, seconds = {"X-OpenRouter-Cache": "true"}, settings.get("response_cache_ttl")
+    if isinstance(seconds, int):
+        headers["X-OpenRouter-Cache-TTL"] = str(min(max(seconds, 1), LONGEST_CACHE))
+    return headers
 
 
 def _reasoning(model: str, config: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,0 +1,271 @@
+"""``hermes model``: which provider and model answer; shown, chosen from lists, or set in one line."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hermes_core.cli.asking import read_secret
+from hermes_core.cli.choice import Choice, checked_key, endpoint_of, key_variable, needs_address, trial_host, write
+from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
+from hermes_core.cli.picker import Option, ask, choose, is_interactive
+from hermes_core.cli.session import open_host
+from hermes_core.config.providers import NO_ENTRY
+from hermes_core.config.redact import CONFIGURED
+from hermes_core.errors import HermesError, MissingModelError, ProviderError, UnknownProviderError, near
+from hermes_core.llm.model_lists import ModelLists
+from hermes_core.llm.plan import ANY_ENDPOINT, Planner
+from hermes_core.llm.trust import Overrides
+from hermes_core.providers.addresses import preset_for
+from hermes_core.types.address import host_of, is_loopback
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from hermes_core.cli.choice import Written
+    from hermes_core.host import Host
+
+HOW = "change it with `hermes model PROVIDER MODEL`, or run `hermes model` on a terminal"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "where", nargs="?", metavar="provider", help="its name or an alias; nothing to choose from lists"
+    )
+    parser.add_argument("what", nargs="?", metavar="model", help="the model's id; the provider's first when left out")
+    parser.add_argument("--provider", help="as the first argument")
+    parser.add_argument("--model", help="as the second argument; alone it keeps the provider")
+    parser.add_argument("--base-url", metavar="URL", help="the address of a server of your own")
+    parser.add_argument("--key-stdin", action="store_true", help="read a key from standard input, and store it in .env")
+    add_json_flag(parser)
+
+
+def run(args: Namespace) -> int:
+    """Show it, or change it."""
+    provider, model = args.where or args.provider or "", args.what or args.model or ""
+    asked = any((provider, model, args.base_url, args.key_stdin))
+    with open_host() as host:
+        if not asked and (args.json or not is_interactive()):
+            return _show(host, as_json=args.json)
+        try:
+            choice = given(host, args, provider, model) if asked else pick(host)
+        except KeyboardInterrupt:
+            print("\nnothing was written", file=sys.stderr)
+            return 130
+        written = write(host, choice)
+        if args.json:
+            print_json(outcome(written))
+        else:
+            report(host, choice, written)
+    return 0
+
+
+def _show(host: Host, *, as_json: bool) -> int:
+    """What answers now, and how to change that."""
+    shown = current(host)
+    if as_json:
+        print_json(shown)
+    else:
+        print_fields(shown)
+        print_text(HOW)
+    return 0
+
+
+def current(host: Host) -> dict[str, Any]:
+    """What a call would use now; what is in its way when it would use nothing."""
+    planner, config = Planner(host.providers, host.credentials, host.say), host.config()
+    shown = {"provider": config.text("model", "provider"), "model": config.text("model", "default")}
+    try:
+        route = planner.route(config, Overrides())
+    except ProviderError as error:
+        return {
+            **shown,
+            "base_url": config.text("model", "base_url"),
+            "key": "",
+            "problem": str(error),
+            "remedy": error.hint,
+        }
+    found = {"provider": route.provider, "model": route.model, "base_url": route.base_url}
+    return {
+        **found,
+        "key": f"{CONFIGURED} {route.credential.source}" if route.credential.value else "",
+        "problem": "",
+        "remedy": "",
+    }
+
+
+def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
+    """The choice that the command line makes.
+
+    Raises:
+        HermesError: It names nobody, or leaves something open.
+    """
+    before = configured(host)
+    base_url = checked_address(args.base_url) if args.base_url else ""
+    name = provider.strip() or (ANY_ENDPOINT if base_url else before)
+    if not name:
+        raise HermesError("no provider is configured", hint="name one: hermes model PROVIDER MODEL")
+    known = host.providers.resolve(name)
+    if not known and not base_url:
+        message = f"unknown provider {name!r}{near(name, host.providers.words())}"
+        hint = "run `hermes providers list`; a model alone is `--model NAME`, a server of your own `--base-url URL`"
+        raise UnknownProviderError(message, provider=name, hint=hint)
+    place = endpoint_of(host, name) if known else None
+    if place is not None and place.profile.unavailable:
+        message = f"provider {known!r} cannot be used here: {place.profile.unavailable}"
+        raise ProviderError(message, provider=known, hint="choose another: `hermes providers list`")
+    is_new = not known or host.providers.resolve(before) != known
+    if preset_for(host.providers, name):  # a word for an address of its own
+        is_new = is_new or before.lower() != name.lower()
+    if place is not None and not place.base_url and not base_url and needs_address(place.profile):
+        raise HermesError(f"{name} has no address", hint="add --base-url URL")
+    if not model:
+        config = host.config()
+        model = "" if is_new else config.text("model", "default")
+        model = model or (host.providers.entry(name) or NO_ENTRY).model
+    variable = key_variable(host, name, base_url)
+    key = checked_key(read_secret(f"key for {name}"), variable) if args.key_stdin else ""
+    if key and not variable:
+        raise HermesError(f"provider {name!r} takes no key", hint=f"run `hermes auth login {name}` if it has logins")
+    choice = Choice(name, model, base_url, key, variable, is_new=is_new)
+    return choice if model else choice._replace(model=_only_model(host, choice))
+
+
+def _only_model(host: Host, choice: Choice) -> str:
+    """The model of a choice that names none: the first that the profile recommends, or the only one that is listed.
+
+    Raises:
+        MissingModelError: There are several, or none.
+    """
+    profile = host.providers.get(choice.provider)
+    recommended = [] if profile is None or choice.base_url else [*profile.fallback_models, profile.default_aux_model]
+    model = next(filter(None, recommended), "")
+    if model:
+        return model
+    with trial_host(host, choice) as trial:
+        (found,) = trial.models(choice.provider, refresh=True)
+    if len(found.models) == 1:
+        return found.models[0]
+    shown = ", ".join(found.models[:5]) + (", …" if len(found.models) > 5 else "")
+    why = f"it lists {shown}" if shown else f"it lists none: {found.reason}"
+    raise MissingModelError(f"no model is chosen for {choice.provider!r}; {why}", hint="add the model's name")
+
+
+def pick(host: Host, default: str = "") -> Choice:
+    """The choice that a person makes, from lists; nothing is written.
+
+    Raises:
+        KeyboardInterrupt: It was called off.
+    """
+    before = configured(host)
+    name = choose("Provider", providers(host), default=default or before)
+    is_new = host.providers.resolve(before) != name
+    base_url = ""
+    if needs_address(host.providers.get(name)):
+        base_url = checked_address(
+            ask("Address, with its version", "" if is_new else host.config().text("model", "base_url"))
+        )
+    choice = Choice(name, base_url=base_url, is_new=is_new)
+    choice = with_key(host, choice)
+    model = pick_model(host, choice)
+    return choice._replace(model=model)
+
+
+def providers(host: Host) -> list[Option]:
+    """The providers to choose from, those that would answer now first."""
+    answering = ModelLists(host).answering()
+    found = []
+    for row in sorted(host.providers, key=lambda row: (row.name not in answering, row.name)):
+        if not row.unavailable:
+            ready = "ready: " if row.name in answering else ""
+            found.append(Option(row.name, f"{ready}{row.description or row.display_name or row.base_url}"))
+    return found
+
+
+def with_key(host: Host, choice: Choice) -> Choice:
+    """The choice with a key that is typed unseen, where one is needed and none is found."""
+    with trial_host(host, choice) as trial:
+        place = endpoint_of(trial, choice.provider)
+        credential = place.pool.select()
+        variable = key_variable(trial, choice.provider, choice.base_url)
+    is_asked = credential is None or (not credential.value and needs_address(place.profile))
+    if not is_asked or is_loopback(host_of(place.base_url)):
+        return choice
+    if place.profile.oauth:
+        print_text(f"{choice.provider} needs a login: run `hermes auth login {choice.provider}` afterwards")
+    if place.profile.oauth or not variable:
+        return choice
+    if place.profile.signup_url:
+        print_text(f"a key comes from {place.profile.signup_url}")
+    try:
+        typed = read_secret(f"key for {choice.provider}, or nothing to go on without one")
+    except HermesError:
+        typed = ""
+    key = checked_key(typed, variable) if typed.strip() else ""
+    return choice._replace(key=key, variable=variable if key else "")
+
+
+def pick_model(host: Host, choice: Choice) -> str:
+    """The model, from the list that the provider gives now; by name where it gives none."""
+    with trial_host(host, choice) as trial:
+        (found,) = trial.models(choice.provider, refresh=True)
+    default = host.config().text("model", "default") if not choice.is_new else ""
+    if found.reason:
+        print_text(f"note: {found.provider}: {found.reason}")
+    if not found.models:
+        model = ask("Model", default)
+        if not model:
+            raise MissingModelError("no model is chosen", provider=choice.provider, hint="give its name")
+        return model
+    options = [Option(model) for model in found.models]
+    default = default if default in found.models else found.models[0]
+    return choose("Model", options, default=default, own="another model's name")
+
+
+def configured(host: Host) -> str:
+    """The provider that is configured, by the name it is written under; ``""`` when it is left to be found."""
+    return Planner(host.providers, host.credentials, host.say).configured(host.config())
+
+
+def checked_address(text: str) -> str:
+    """An address as the configuration takes it.
+
+    Raises:
+        HermesError: It is none, or holds a login.
+    """
+    parts = urlsplit(text.strip())
+    try:
+        is_one = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+    except ValueError:
+        is_one = False
+    if not is_one or "@" in parts.netloc:
+        raise HermesError(
+            "that is no address of a server", hint="write it like http://127.0.0.1:11434/v1, without a login"
+        )
+    return text.strip()
+
+
+def outcome(written: Written) -> dict[str, Any]:
+    """What was written, and where, and what answers now."""
+    with open_host() as after:
+        now = current(after)
+    wrote = {"config": str(written.config), "env": str(written.env or "")}
+    return {**now, "set": written.keys, "removed": written.removed, "wrote": wrote}
+
+
+def report(host: Host, choice: Choice, written: Written) -> None:
+    """Tell the same to a person, and what is still missing."""
+    now = outcome(written)
+    print_text(f"wrote {written.config}:")
+    for name, value in written.keys.items():
+        print_text(f"  {name}: {value}")
+    for name in written.removed:
+        print_text(f"  {name} was taken out: it was for the former provider")
+    if written.env is not None:
+        print_text(f"wrote {written.env}:\n  {choice.variable}={CONFIGURED}")
+    if now["problem"]:
+        print_text(f"note: {now['problem']}\n      {now['remedy']}")
+    elif now["provider"] != host.providers.resolve(choice.provider):
+        print_text(f"note: {now['provider']} answers all the same, because something else says so")

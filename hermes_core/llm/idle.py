@@ -1,0 +1,75 @@
+"""Connections that wait for their next call."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from hermes_core.llm.place import Place
+
+MOST = 100
+"""Connections to one place that are kept."""
+
+SECONDS = 20.0
+"""How long one is kept."""
+
+
+class Connection(Protocol):
+    """What can wait."""
+
+    keeps: bool
+    """Whether it can be used again, as far as its last answer tells."""
+
+    idle_since: float
+    """When that was whole, by ``time.monotonic``."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the server has said nothing unasked since, and has not hung up."""
+
+    def close(self) -> None:
+        """Hang up."""
+
+
+T = TypeVar("T", bound=Connection)
+
+
+class Idle(Generic[T]):
+    """Connections by place; safe for threads. The one that was used last is used next."""
+
+    def __init__(self) -> None:
+        self._of: defaultdict[Place, deque[T]] = defaultdict(deque)
+        self._closed = False
+
+    def take(self, place: Place) -> T | None:
+        """One that can be used; those that are no longer any good are closed."""
+        idle = self._of[place]
+        while True:
+            try:
+                connection = idle.pop()
+            except IndexError:
+                return None
+            if connection.idle_since > time.monotonic() - SECONDS and connection.is_silent:
+                return connection
+            connection.close()
+
+    def put(self, place: Place, connection: T) -> None:
+        """Keep one, if it can be used again; those that have waited too long are closed."""
+        if not connection.keeps or self._closed:
+            connection.close()
+            return
+        idle = self._of[place]
+        idle.append(connection)
+        with suppress(IndexError):  # another thread was quicker
+            while len(idle) > MOST or idle[0].idle_since < connection.idle_since - SECONDS:
+                idle.popleft().close()
+
+    def close(self) -> None:
+        """Close them all, and from now on each one that is put back."""
+        self._closed = True
+        for idle in [*self._of.values()]:
+            while idle:
+                idle.pop().close()

@@ -1,0 +1,67 @@
+"""Every bundled profile against a table that was written by itself, ``bundled.txt``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hermes_core import Host
+
+MODES = {
+    "chat": "chat_completions",
+    "messages": "anthropic_messages",
+    "responses": "codex_responses",
+    "converse": "bedrock_converse",
+}
+
+
+def expected() -> dict[str, tuple]:
+    """Name → base URL, wire format, variables in their order, aliases."""
+    table = {}
+    for line in Path(__file__).with_name("bundled.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            cells = (cell.strip() for cell in line.split("|"))
+            name, base_url, mode, variables, aliases = ("" if cell == "-" else cell for cell in cells)
+            table[name] = base_url, MODES[mode], tuple(variables.split()), {*aliases.split()}
+    return table
+
+
+EXPECTED = expected()
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    """The bundled providers."""
+    with Host.load(tmp_path_factory.mktemp("bundled"), {}) as host:
+        yield host.providers
+
+
+def test_all_of_them_are_there(catalog):
+    """No provider of the table is missing, and none is bundled that the table does not know."""
+    assert catalog.names() == sorted(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_its_data_are_those_of_the_table(catalog, name):
+    """Address, wire format, variables and aliases: in the list, and in the profile that its code offers."""
+    row = next(row for row in catalog if row.name == name)
+    for told in (row, catalog.get(name)):
+        assert (told.base_url, told.api_mode, told.env_vars, {*told.aliases}) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_it_can_be_looked_at(catalog, name):
+    """Each has text for people, an address without a slash at its end, and no key among its headers."""
+    profile = catalog.get(name)
+    assert profile.display_name
+    assert profile.description
+    assert not profile.base_url.endswith("/")
+    assert not any("auth" in header.lower() or "key" in header.lower() for header in profile.default_headers)
+
+
+def test_every_word_leads_to_one(catalog):
+    """A name or an alias is claimed once, and finds its provider in any case."""
+    words = [(word, name) for name, (*_, aliases) in EXPECTED.items() for word in (name, *aliases)]
+    assert len({word for word, _ in words}) == len(words)
+    assert [(word, catalog.resolve(f" {word.upper()} ")) for word, _ in words] == words
