@@ -185,30 +185,35 @@ class SqliteMemory(MemoryProvider):
         with self._opened.reading() as connection:
             names = dict(connection.execute("select id, name from session where scope = ?", (self._scope,)))
         found = self._opened.get(order)
-        return [{"id": id_, **as_record(found[id_], names.get(found[id_].session))} for id_ in order if id_ in found]
+        return [
+            {"id": self._number(id_), **as_record(found[id_], names.get(found[id_].session))}
+            for id_ in order
+            if id_ in found
+        ]
 
     def add_fact(self, text: str, source: str) -> tuple[int, bool]:
         """Keep a fact; returns its id, and whether it is new."""
         with self._opened.writing() as connection:
             row, is_new = self._new_fact(connection, text, source)
-        return row.id, is_new
+        return self._number(row.id), is_new
 
-    def update_fact(self, id_: int, text: str) -> int:
+    def update_fact(self, number: int, text: str) -> int:
         """Replace a fact; returns the id of the new one.
 
         Raises:
             HermesError: There is no such fact.
         """
         with self._opened.writing() as connection:
+            id_ = self._id(number)
             old = self._opened.get([id_]).get(id_)
             if old is None or old.role != ROLE or not forget(connection, self._scope, id_):
-                raise HermesError(f"there is no fact {id_}", hint="memory_search gives the ids")
-            return self._new_fact(connection, text, old.speaker)[0].id
+                raise HermesError(f"there is no fact {number}", hint="memory_search gives the ids")
+            return self._number(self._new_fact(connection, text, old.speaker)[0].id)
 
-    def forget(self, id_: int) -> bool:
+    def forget(self, number: int) -> bool:
         """Delete a fact, or a whole message; False when there is none of that id."""
         with self._opened.writing() as connection:
-            return bool(forget(connection, self._scope, id_))
+            return bool(forget(connection, self._scope, self._id(number)))
 
     def export_records(self) -> Iterator[dict[str, Any]]:
         """Everything that is kept, in order, as ``import_lines`` takes it, one JSON object each."""
@@ -262,6 +267,14 @@ class SqliteMemory(MemoryProvider):
         if self._store is None:
             raise HermesError("the memory provider 'sqlite' is not initialized")
         return self._store
+
+    def _number(self, id_: int) -> int:
+        """An id as it is told to others: they see one scope, in which numbers begin at 1."""
+        return id_ - ids_of(self._scope)[0] + 1
+
+    def _id(self, number: int) -> int:
+        first, last = ids_of(self._scope)
+        return min(first + number - 1, last)
 
     def _find(self, query: str, words: Sequence[str]) -> list[int]:
         """Ids of what answers a question, the best first."""
