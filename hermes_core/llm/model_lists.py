@@ -12,6 +12,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from hermes_core.config.redact import redact
 from hermes_core.errors import HermesError, ProviderError, ProviderHookError, describe
 from hermes_core.llm.plan import Planner
 from hermes_core.llm.request import call_hook
@@ -132,7 +133,7 @@ class ModelLists:
             try:
                 found = self.get(name, refresh=refresh, ask=ask(name))
             except Exception as error:  # noqa: BLE001 - a broken provider is a row, and no more
-                found = ModelList(name, reason=describe(error))
+                found = ModelList(name, reason=redact(describe(error)))
             answers.put((name, found))
 
         found: dict[str, ModelList] = {}
@@ -223,7 +224,7 @@ def _ask(place: Endpoint, credential: Credential | None, seconds: float) -> tupl
             profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=seconds
         )
     except (HermesError, TimeoutError) as error:
-        return [], describe(error)
+        return [], redact(describe(error))
     finally:
         inquiry.reset(token)
     models = usable_ids(found or ())

@@ -22,7 +22,7 @@ from hermes_core.errors import MissingCredentialError, ProviderDisabledError, Pr
 from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
+from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
@@ -62,6 +62,7 @@ class Planner:
         self._credentials = credentials
         self._environment = credentials.environment
         self._say = say
+        self._only: tuple[Config | None, dict[str, str]] = None, {}
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
@@ -124,7 +125,8 @@ class Planner:
         task = auxiliary_task(config, "vision")
         if task.is_explicit:
             return self._task_route(config, task, first.provider)
-        model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
+        hook, key = first.profile.get_vision_model, first.credential.value
+        model = call_hook(first.provider, "get_vision_model", str | None, hook, first.base_url, key)
         if model:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
@@ -187,6 +189,7 @@ class Planner:
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
+        model = model or self._only_model(config, profile, address, credential.value)
         return Route(
             profile=profile,
             provider=profile.name,
@@ -203,10 +206,18 @@ class Planner:
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
-            settings=config.section(profile.name),
+            settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
+
+    def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
+        """The one model of a server on this machine, where nobody names any; asked once under a configuration."""
+        if self._only[0] is not config:
+            self._only = config, {}
+        found = self._only[1].get(address) or only_model(profile, address, key)
+        self._only[1][address] = found
+        return found
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -354,7 +365,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _pool(
