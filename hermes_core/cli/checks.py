@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.cli.memory import doctor as memory
 from hermes_core.config.check import check_home
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.tasks import fallback_chain
@@ -59,6 +60,7 @@ def examine(host: Host, *, offline: bool = False) -> list[Finding]:
         "secret file": _secret_files,
         "config": _config,
         "plugin": _plugins,
+        "memory": _memory,
         "model": _model,
         "provider": _without_network if offline else _providers,
         "log": _log,
@@ -186,6 +188,14 @@ def _plugins(host: Host) -> Iterator[Finding]:
             yield Finding(WARNING, "plugin", f"{row.key} wants {names}, not set", f"set {names} in .env")
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     yield Finding(OK, "plugin", f"{len(host.plugins)} found: {counted}")
+
+
+def _memory(host: Host) -> Iterator[Finding]:
+    found = memory.examine(host)
+    for finding in found:
+        yield Finding(finding.level, "memory", f"{finding.place}: {finding.message}", finding.remedy)
+    if not found:
+        yield Finding(OK, "memory", "nothing is wrong")
 
 
 def _model(host: Host) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def test_every_area_is_looked_at(findings, home):
     """Nothing is left out when all is well: each area has a finding."""
     home.config({})
     areas = {finding.area for finding in findings()}
-    assert areas >= {"version", "extra", "home", "config", "plugin", "model", "provider", "log"}
+    assert areas >= {"version", "extra", "home", "config", "plugin", "memory", "model", "provider", "log"}
 
 
 BROKEN = {

@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hermes_core.cli.asking import read_secret
+from hermes_core.cli.asking import ask, ask_secret, can_ask, read_secret
 from hermes_core.cli.choice import Choice, checked_key, endpoint_of, key_variable, needs_address, trial_host, write
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
-from hermes_core.cli.picker import Option, ask, choose, is_interactive
+from hermes_core.cli.picker import Option, pick_one
 from hermes_core.cli.session import open_host
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.redact import CONFIGURED
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     provider, model = args.where or args.provider or "", args.what or args.model or ""
     asked = any((provider, model, args.base_url, args.key_stdin))
     with open_host() as host:
-        if not asked and (args.json or not is_interactive()):
+        if not asked and (args.json or not can_ask()):
             return _show(host, as_json=args.json)
         try:
             choice = given(host, args, provider, model) if asked else pick(host)
@@ -160,13 +160,12 @@ def pick(host: Host, default: str = "") -> Choice:
         KeyboardInterrupt: It was called off.
     """
     before = configured(host)
-    name = choose("Provider", providers(host), default=default or before)
+    name = pick_one("Provider", providers(host), default=default or before)
     is_new = host.providers.resolve(before) != name
     base_url = ""
     if needs_address(host.providers.get(name)):
-        base_url = checked_address(
-            ask("Address, with its version", "" if is_new else host.config().text("model", "base_url"))
-        )
+        known = "" if is_new else host.config().text("model", "base_url")
+        base_url = ask("Address, with its version", lambda text: checked_address(text.strip() or known), known)
     choice = Choice(name, base_url=base_url, is_new=is_new)
     choice = with_key(host, choice)
     model = pick_model(host, choice)
@@ -199,29 +198,28 @@ def with_key(host: Host, choice: Choice) -> Choice:
         return choice
     if place.profile.signup_url:
         print_text(f"a key comes from {place.profile.signup_url}")
-    try:
-        typed = read_secret(f"key for {choice.provider}, or nothing to go on without one")
-    except HermesError:
-        typed = ""
-    key = checked_key(typed, variable) if typed.strip() else ""
+    label = f"key for {choice.provider}, or Enter to go on without one"
+    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed.strip() else "")
     return choice._replace(key=key, variable=variable if key else "")
 
 
 def pick_model(host: Host, choice: Choice) -> str:
     """The model, from the list that the provider gives now; by name where it gives none."""
+    print_text(f"asking {choice.provider} for its models …")
     with trial_host(host, choice) as trial:
         (found,) = trial.models(choice.provider, refresh=True)
     default = host.config().text("model", "default") if not choice.is_new else ""
     if found.reason:
         print_text(f"note: {found.provider}: {found.reason}")
     if not found.models:
-        model = ask("Model", default)
-        if not model:
-            raise MissingModelError("no model is chosen", provider=choice.provider, hint="give its name")
-        return model
+        return ask("Model", lambda text: text.strip() or default or _no_model(choice.provider), default)
     options = [Option(model) for model in found.models]
     default = default if default in found.models else found.models[0]
-    return choose("Model", options, default=default, own="another model's name")
+    return pick_one("Model", options, default=default, own="another model's name")
+
+
+def _no_model(provider: str) -> str:
+    raise MissingModelError("no model is chosen", provider=provider, hint="give its name")
 
 
 def configured(host: Host) -> str:
