@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import derived_variable, found, is_usable, key_variables
@@ -76,7 +77,7 @@ def needs_address(profile: ProviderProfile | None) -> bool:
 def key_variable(host: Host, provider: str, base_url: str) -> str:
     """The variable that a provider's key is kept in; ``""`` when it takes none.
 
-    A key for another server than the provider's own gets one from that server's name.
+    A key for another server than the provider's own gets one from that server's name, which holds no other key.
     """
     profile = host.providers.get(provider)
     names = key_variables(profile.env_vars) if profile is not None else []
@@ -84,7 +85,12 @@ def key_variable(host: Host, provider: str, base_url: str) -> str:
         return names[0]
     if profile is not None and (profile.auth_type != "api_key" or profile.oauth):
         return ""
-    return derived_variable(host_of(base_url)) or f"{ANY_ENDPOINT.upper()}_API_KEY"
+    section, taken = host.config().section("model"), host.environment.file_values()
+    if section.get("key_env") and base_url in ("", section.get("base_url")):
+        return str(section["key_env"])
+    wanted = derived_variable(host_of(base_url)) or f"{ANY_ENDPOINT.upper()}_API_KEY"
+    numbered = (f"{wanted}_{number}" for number in count(2))
+    return next(name for name in chain([wanted], numbered) if not taken.get(name))
 
 
 def checked_key(text: str, variable: str) -> str:

@@ -153,6 +153,14 @@ def test_a_key_for_another_server_has_a_variable_of_its_own(hermes, home):
     assert hermes("model", "--json").json["key"] == "[configured] env:ACME_API_KEY"
 
 
+def test_a_second_key_replaces_no_other_servers(hermes, home):
+    """Keys of two servers without a name are both kept; a new key for the same server replaces the old one."""
+    for address, key in (("127.0.0.1:1", "k-one-1234"), ("127.0.0.1:2", "k-two-1234"), ("127.0.0.1:2", "k-new-1234")):
+        hermes("model", "--base-url", f"http://{address}/v1", "--model", "m", "--key-stdin", stdin=key)
+    assert (home.path / ".env").read_text() == "CUSTOM_API_KEY=k-one-1234\nCUSTOM_API_KEY_2=k-new-1234\n"
+    assert config(home)["model"]["key_env"] == "CUSTOM_API_KEY_2"
+
+
 BAD = {
     "an unknown provider": (["opnrouter", "m"], "", "did you mean 'openrouter'"),
     "a model in a provider's place": (["openai/gpt-5"], "", "unknown provider"),

@@ -75,6 +75,7 @@ def run(args: Namespace) -> int:
             print_json({**outcome(written), "found": [row._asdict() for row in found], "answer": answer})
         else:
             report(host, choice, written)
+            print_text('try it: hermes llm "hello"')
     return 0
 
 
