@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_SCHEMES = ("http", "https", "all")
+PROXY_VARIABLES = (*(f"{scheme.upper()}_PROXY" for scheme in _SCHEMES), *(f"{scheme}_proxy" for scheme in _SCHEMES))
+"""Variables that name a proxy; elsewhere than here, the system's own settings do so too."""
+
 Stamp = tuple[int, int, int] | None
 
 
@@ -26,6 +31,11 @@ def stamp(path: str | os.PathLike[str]) -> Stamp:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def may_name_proxies() -> bool:
+    """Whether this process may have been given a proxy; asked before Python looks through all variables for one."""
+    return sys.platform in ("win32", "darwin") or any(name in os.environ for name in PROXY_VARIABLES)
 
 
 class Environment:
@@ -90,7 +100,14 @@ class Environment:
 
     def get(self, name: str, default: str = "") -> str:
         """A setting: the process first, then ``.env``."""
-        return self._pinned.values().get(name) or self.variables.get(name) or self.file_values().get(name) or default
+        return self.first((name,)) or default
+
+    def first(self, names: Iterable[str]) -> str:
+        """The first of some settings that is set to something; ``""`` when none is."""
+        pinned, own, variables = self._pinned.values(), self._own.values(), self.variables
+        return next(
+            (found for name in names if (found := pinned.get(name) or variables.get(name) or own.get(name))), ""
+        )
 
     def flag(self, name: str) -> bool:
         """Whether a switch of the process environment is on; the home's ``.env`` sets none."""

@@ -138,7 +138,10 @@ def _opened(route: Route, base_url: str, api_key: str, means: Means) -> Flow[tup
     """Address and key of an endpoint that the profile opens itself; the time of a download does not count."""
     asked, deadline = means.host(route.provider), means.deadline
     asked = asked._replace(
-        base_url=base_url, api_key=api_key, variable=lambda name: means.variable(route.profile, name)
+        settings=route.settings,
+        base_url=base_url,
+        api_key=api_key,
+        variable=lambda name: means.variable(route.profile, name),
     )
     before = deadline.left()
     try:

@@ -125,7 +125,8 @@ class Planner:
         task = auxiliary_task(config, "vision")
         if task.is_explicit:
             return self._task_route(config, task, first.provider)
-        model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
+        hook, key = first.profile.get_vision_model, first.credential.value
+        model = call_hook(first.provider, "get_vision_model", str | None, hook, first.base_url, key)
         if model:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
@@ -205,9 +206,9 @@ class Planner:
             accepts_images=sections.accepts_images(profile, section, entry, model),
             reasoning=self._reasoning(config),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
-            settings=config.section(profile.name),
+            settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
@@ -364,7 +365,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _pool(

@@ -41,7 +41,7 @@ class Route(NamedTuple):
         accepts_images: Whether an image may be sent.
         reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
         extra_body: What the operator adds to the request's body.
-        settings: The section of ``config.yaml`` that bears the provider's name.
+        settings: What ``config.yaml`` tells the profile: the section that bears the provider's name, mostly.
         timeout: The operator's limit for one attempt in seconds, or None.
         tls: Whose certificates are trusted.
     """

@@ -8,6 +8,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.at_exit import close_at_exit
 from hermes_core.memory.compression import before_compression, checkpoint_version
 from hermes_core.memory.limits import Limits
@@ -135,7 +136,13 @@ class MemoryManager:
             session_id: The session.
             options: What providers are told of it; ``hermes_home``, ``platform``, ``agent_context`` and, in a
                 named profile, ``agent_identity`` and ``agent_workspace`` are filled in.
+
+        Raises:
+            MemoryProviderError: The manager is closed.
         """
+        if self._is_closed:
+            message = "this memory manager is closed, and no session can begin in it"
+            raise MemoryProviderError(message, hint="make a new one, or load a new host")
         self.session_id, self._is_begun, self._is_ended = session_id, True, False
         self._transcript.clear()
         self._roster.begin(session_id, options)

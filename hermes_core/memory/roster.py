@@ -51,6 +51,8 @@ class Roster:
             if isinstance(provider, type) or not is_memory_provider(provider):
                 return self.refuse(type(provider).__name__, "it is no memory provider")
             member = Member(provider, self._limits, context, is_read_only=is_read_only)
+            if not member.name.strip():
+                return self.refuse(type(provider).__name__, "it has no name")
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise

@@ -109,6 +109,15 @@ class Terminal:
         os.write(self._ours, key)
         return self
 
+    def interrupt(self):
+        """Press Ctrl-C until it counts: one that comes while the question is being written does not."""
+        while "cancelled" not in self.seen and self.process.poll() is None:
+            os.write(self._ours, b"\x03")
+            until = time.monotonic() + 5
+            while "cancelled" not in self.seen and time.monotonic() < until and self._read():
+                pass
+        return self.expect("cancelled; nothing was saved")
+
     def end(self):
         """Its exit code, once it has ended."""
         while self._read():
@@ -209,7 +218,7 @@ def test_cancelling_saves_nothing(acme, terminal, how):
         session.expect("Write it? [Y/n]: ").answer("n").expect("cancelled; nothing was saved")
         assert session.end() == 1
     else:
-        session.press(b"\x03" if how == "ctrl-c" else b"\x04").expect("cancelled; nothing was saved")
+        session.interrupt() if how == "ctrl-c" else session.press(b"\x04").expect("cancelled; nothing was saved")
         assert session.end() == (130 if how == "ctrl-c" else 1)
     assert files(acme) == before
 
@@ -217,10 +226,19 @@ def test_cancelling_saves_nothing(acme, terminal, how):
 def test_ctrl_c_at_the_secret_saves_nothing(acme, terminal):
     """The question for a secret can be left too, and the terminal shows what is typed again."""
     session = terminal("memory", "setup", "acme")
-    session.expect("Number or name [1]: ").answer("").expect("it is not shown").press(b"\x03")
-    session.expect("cancelled; nothing was saved")
+    session.expect("Number or name [1]: ").answer("").expect("it is not shown").interrupt()
     assert session.end() == 130
     assert files(acme) == {}
+
+
+@pytest.mark.parametrize(("answer", "code", "is_there"), [("yes", 0, False), ("y", 1, True), ("", 1, True)])
+def test_a_reset_wants_the_whole_word(home, terminal, answer, code, is_there):
+    """Only a yes that is written out deletes anything."""
+    path = home.write("memories/MEMORY.md", "uses tabs")
+    session = terminal("memory", "reset")
+    session.expect("MEMORY.md? Type yes: ").answer(answer)
+    assert session.end() == code
+    assert path.exists() is is_there
 
 
 def test_a_wrong_answer_is_asked_again(acme, terminal):
@@ -229,7 +247,7 @@ def test_a_wrong_answer_is_asked_again(acme, terminal):
     session.expect("Number or name [1]: ").answer("7").expect("choose a number from 1 to 2").answer("cloud")
     session.expect("it is not shown").answer("").expect("api_key must be given").expect("it is not shown")
     session.answer("k\x01b").expect("control character")
-    session.press(b"\x03")
+    session.interrupt()
     assert session.end() == 130
 
 

@@ -176,6 +176,20 @@ def test_who_cannot_be_asked_is_an_error(load_host):
         host.models("openai")
 
 
+class ByKey(ProviderProfile):
+    def get_base_url(self, base_url, *, api_key="", **context):
+        return f"{base_url}/{api_key[:6]}"
+
+
+def test_a_key_leads_to_its_own_list(acme, server):
+    """Where a provider's address depends on the key, its list is asked there."""
+    acme.host.program_context().register_provider(
+        ByKey("acme", base_url=server.base_url, env_vars=("ACME_API_KEY",), fallback_models=("best",))
+    )
+    acme.models()
+    assert [request.path for request in server.requests] == [f"/v1/{KEY[:6]}/models"]
+
+
 class Raising(ProviderProfile):
     def fetch_models(self, **_):
         raise SystemExit(f"no list with {os.environ['ACME_API_KEY']}")

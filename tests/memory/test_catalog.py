@@ -27,6 +27,7 @@ def notes(name="notes", origin=""):
 REGISTERS = "\ndef register(ctx):\n    ctx.register_memory_provider(Notes())\n"
 MARKS = "import pathlib, os\npathlib.Path(__file__).with_name('imported').touch()\n"
 SHAPES = {
+    "register(ctx) for something else": notes() + "\ndef register(ctx):\n    ctx.on_unload(print)\n",
     "register(ctx)": notes() + REGISTERS,
     "a bare subclass": notes(),
     "a subclass below the package": "from .inner import Notes\n",

@@ -177,7 +177,7 @@ def test_memory_provider_chooses_a_flat_directory_r04_05(home, load_host, kind):
 def test_a_memory_provider_that_was_not_chosen_says_what_chooses_it(everything, load_host):
     """The remedy of an unchosen memory provider names ``memory.provider``, which enables it in place of a list."""
     row = load_host(config={"plugins": {"enabled": ["notes"]}}).plugin("memory/notes")
-    assert (row.state, "memory.provider" in row.reason, row.remedy) == ("off", True, "set memory.provider to notes")
+    assert (row.state, "memory.provider" in row.reason, row.remedy) == ("off", True, "hermes memory setup notes")
 
 
 def test_safe_mode_loads_bundled_plugins_alone_r01_03(everything, home, load_host, monkeypatch):

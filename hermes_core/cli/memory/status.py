@@ -11,6 +11,7 @@ from hermes_core.config.keypath import is_secret
 from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, MemoryFileError
 from hermes_core.memory.entries import join, usage
+from hermes_core.memory.last_session import last_session, troubles
 from hermes_core.memory.store import FILES
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def status(host: Host) -> dict[str, Any]:
         "write_approval": memory.needs_approval,
         "pending": pending,
         "provider": provider_status(host, name) if name else None,
+        "last_session": last_session(host.home),
     }
 
 
@@ -123,6 +125,7 @@ def as_text(shown: Mapping[str, Any]) -> dict[str, Any]:
     pending = shown["pending"]
     lines["write approval"] = "on" if shown["write_approval"] else "off"
     lines["waiting"] = f"{pending}: see `hermes memory pending`" if pending else ""
+    lines["last session"] = troubles(shown["last_session"])
     provider = shown["provider"]
     if provider is None:
         return lines | {"provider": "none: hermes memory setup"}

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 
@@ -123,7 +124,7 @@ def test_a_program_whose_provider_hangs_ends_in_time_r09_03(run_python):
         memory.prefetch_all("tea")
         print(time.monotonic())
     """)
-    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert time.monotonic() - float(done.stdout) < 5
 
 
@@ -299,3 +300,11 @@ def test_turns_of_a_provider_that_is_not_ready_are_counted(managed, caplog):
     memory.flush()
     assert memory.stats["providers"][0]["turns_refused"] == 1
     assert "call=sync_turn reason=was not called: the provider is degraded" in caplog.text
+
+
+def test_no_session_begins_in_a_closed_manager():
+    """A closed manager says so, rather than starting its providers again."""
+    memory = opened(Recorder())
+    memory.close()
+    with pytest.raises(MemoryProviderError, match="closed"):
+        memory.initialize_all("s2")

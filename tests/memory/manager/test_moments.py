@@ -108,7 +108,7 @@ def test_a_secondary_only_recalls(managed):
     assert set(second.order) <= {"initialize", "prefetch", "recall_status", "queue_prefetch", "shutdown"}
 
 
-@pytest.mark.parametrize("rubbish", [5, Recorder, object()], ids=repr)
+@pytest.mark.parametrize("rubbish", [5, Recorder, object(), Recorder(" ")], ids=["int", "class", "object", "nameless"])
 def test_what_is_no_provider_is_refused(rubbish):
     """Anything but an instance of a provider is refused, with a warning."""
     assert MemoryManager().add_provider(rubbish) is False

@@ -60,6 +60,29 @@ def test_the_first_provider_keeps_a_name(managed, caplog):
     assert caplog.text.count("tool=note reason=provider 'builtin' has a tool of that name already") == 1
 
 
+BAD = {
+    "a blank": {"name": "two words"},
+    "a dot": {"name": "note.add"},
+    "too long": {"name": "n" * 65},
+    "no JSON": {"name": "odd", "parameters": {"enum": {1, 2}}},
+}
+
+
+@pytest.mark.parametrize("schema", BAD.values(), ids=BAD)
+def test_a_schema_that_would_spoil_the_request_is_left_out(managed, caplog, schema):
+    """A tool that an API would refuse the whole request for is neither shown nor run; the others are."""
+    memory = managed(Recorder(get_tool_schemas=lambda: (schema, {"name": "note-add_2"})))
+    assert memory.get_all_tool_names() == {"note-add_2"}
+    assert f"tool={schema['name']}" in caplog.text
+
+
+@pytest.mark.parametrize("rubbish", [{"name": "a"}, "text", 5], ids=str)
+def test_schemas_that_are_no_list_are_none(managed, caplog, rubbish):
+    """What is no list of schemas gives no tools, and a warning."""
+    memory = managed(Recorder(get_tool_schemas=lambda: rubbish))
+    assert (memory.get_all_tool_schemas(), "call=get_tool_schemas" in caplog.text) == ([], True)
+
+
 def test_tools_that_appear_after_initialize_are_shown_and_run_r06_11():
     """Tools are read again once a provider is ready, by the same rules."""
     provider = Recorder(get_tool_schemas=list)

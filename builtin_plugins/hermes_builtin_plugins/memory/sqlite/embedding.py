@@ -14,8 +14,10 @@ MODEL = "wordllama-l2-supercat-256"
 DIMENSIONS = 256
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_RARITY = 3e-3
-"""Tokens of a question that make up such a share of the store count half."""
+_RARE_IN_QUESTION = 3e-3
+"""Tokens of a question that make up such a share of the store weigh half."""
+_RARE_IN_TEXT = 1e-3
+"""The same for a text that is kept."""
 _LONGEST = 20_000
 """Characters of a text that are looked at."""
 
@@ -59,18 +61,53 @@ class Embedding:
         encoded = self._tokenizer.encode_batch(plain, add_special_tokens=False)
         return [one.ids or [0] for one in encoded]
 
-    def means(self, tokens: Sequence[Sequence[int]]) -> Any:
-        """The directions of texts, one a row, as int8."""
+    def vectors(self, tokens: Sequence[Sequence[int]], counts: TokenCounts) -> Any:
+        """The directions of texts, one a row, as int8.
+
+        Args:
+            tokens: What ``encode`` gave.
+            counts: How often each token stands in the store; what it is full of weighs less.
+        """
         import numpy as np
 
-        found = np.stack([self._rows[ids].mean(0) for ids in tokens])
+        found = np.stack([counts.weights(ids, _RARE_IN_TEXT) @ self._rows[ids] for ids in tokens])
         return np.rint(found * 127 / np.maximum(np.abs(found).max(1, keepdims=True), 1e-9)).astype(np.int8)
 
-    def question(self, query: str, counts: Any) -> Any:
-        """The unit vector of a question, in which tokens that the store is full of count less."""
+    def question(self, query: str, counts: TokenCounts) -> Any:
+        """The unit vector of a question; ``counts`` as for ``vectors``."""
         import numpy as np
 
         ids = self.encode([query])[0]
-        weights = _RARITY / (_RARITY + counts[ids] / max(1, counts.sum()))
-        found = weights.astype(np.float32) @ self._rows[ids]
+        found = counts.weights(ids, _RARE_IN_QUESTION) @ self._rows[ids]
         return found / max(float(np.linalg.norm(found)), 1e-9)
+
+
+class TokenCounts:
+    """How often each token stands in a store.
+
+    Args:
+        stored: What ``to_bytes`` gave; nothing yet when None.
+    """
+
+    def __init__(self, tokens: int, stored: bytes | None = None) -> None:
+        import numpy as np
+
+        self._counts = np.zeros(tokens, np.int64) if stored is None else np.frombuffer(stored, np.int64).copy()
+        self.total = int(self._counts.sum())
+
+    def add(self, tokens: Sequence[Sequence[int]]) -> None:
+        """Count the tokens of more texts."""
+        import numpy as np
+
+        flat = np.fromiter((token for ids in tokens for token in ids), np.int64)
+        self._counts += np.bincount(flat, minlength=len(self._counts))
+        self.total += len(flat)
+
+    def weights(self, ids: Sequence[int], rare: float) -> Any:
+        """What each of these tokens weighs: a half, when it makes up the share ``rare`` of the store."""
+        share = self._counts[ids] / max(1, self.total)
+        return (rare / (rare + share)).astype("float32")
+
+    def to_bytes(self) -> bytes:
+        """All counts, to be stored."""
+        return bytes(self._counts.tobytes())

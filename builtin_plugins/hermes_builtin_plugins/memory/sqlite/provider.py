@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from . import tools
 from .answer import put_together
 from .facts import ROLE, add_fact, find_facts, forget
 from .moment import read_time, show_day
+from .places import Places
 from .ranking import rank
 from .store import Memory, Message, Store, Turn, add_turns, ids_of
-from .text import query_words, split_head, split_pieces, to_match
+from .text import query_words, split_head, split_pieces
 from .transfer import ENTRY_SEPARATOR, Importer, as_record, export, read_records
 from .vectors import Vectors
 from .writer import Writer
@@ -29,7 +31,11 @@ log = logging.getLogger(__name__)
 
 FILE = "memory.db"
 TOKENS = 1000
-CANDIDATES = 100
+CANDIDATES = 200
+"""Hits by words, and by meaning, that are looked at."""
+LARGE = 10_000
+"""Memories from which on more hits are looked at, and both kinds at once."""
+_MOST_RANKED = 500
 _UNFINISHED_SECONDS = 0.2
 """How long a question waits for the turn before it to be written."""
 _OTHER_CONTEXTS = ("subagent", "cron", "flush")
@@ -85,6 +91,7 @@ class SqliteMemory(MemoryProvider):
         self._user_name = str(kwargs.get("user_name") or "")
         self._keeps_turns = kwargs.get("agent_context") not in _OTHER_CONTEXTS
         self._scope = self._store.scope(str(kwargs.get("user_id") or ""), str(kwargs.get("agent_identity") or ""))
+        self._places = Places(self._store, self._scope)
         self._vectors = Vectors(self._store, self._scope, is_wanted=self._is_semantic)
         self._writer = Writer(self._write_turns)
 
@@ -96,7 +103,9 @@ class SqliteMemory(MemoryProvider):
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         self._finish_writing()
-        text, self._count = put_together(self._find(query), self._opened.get, self.prefetch_tokens)
+        words = query_words(query)
+        order = self._find(query, words)
+        text, self._count = put_together(order, self._opened.get, words, self.prefetch_tokens)
         return text
 
     def sync_turn(
@@ -172,7 +181,7 @@ class SqliteMemory(MemoryProvider):
             HermesError: The file cannot be read.
         """
         self._finish_writing()
-        order = self._find(query)[:limit]
+        order = self._find(query, query_words(query))[:limit]
         with self._opened.reading() as connection:
             names = dict(connection.execute("select id, name from session where scope = ?", (self._scope,)))
         found = self._opened.get(order)
@@ -254,11 +263,23 @@ class SqliteMemory(MemoryProvider):
             raise HermesError("the memory provider 'sqlite' is not initialized")
         return self._store
 
-    def _find(self, query: str) -> list[int]:
-        words = query_words(query)
-        by_words = self._opened.by_words(to_match(words), self._scope, CANDIDATES) if words else []
-        by_meaning = self._vectors.nearest(query, CANDIDATES) if words else []
-        return rank(by_words, by_meaning, self._opened.around, words)
+    def _find(self, query: str, words: Sequence[str]) -> list[int]:
+        """Ids of what answers a question, the best first."""
+        if not words:
+            return []
+        self._places.catch_up()
+        size = len(self._places)
+        count = CANDIDATES if size < LARGE else 2 * CANDIDATES
+        if size < LARGE:
+            by_meaning = self._vectors.nearest(query, count)
+            by_words = self._opened.by_words(words, self._scope, size, count)
+        else:  # each spends its time where Python's lock is not held
+            with ThreadPoolExecutor(1) as other:
+                found = other.submit(self._vectors.nearest, query, count)
+                by_words = self._opened.by_words(words, self._scope, size, count)
+                by_meaning = found.result()
+        self._places.catch_up()
+        return rank(by_words, by_meaning, self._places, words, _MOST_RANKED)
 
     def _finish_writing(self) -> None:
         if self._writer.pending:

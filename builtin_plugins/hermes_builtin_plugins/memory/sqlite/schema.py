@@ -21,6 +21,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         speaker text not null, at real not null, day text not null, part integer not null, head text not null,
         text text not null)""",
         "create unique index place on memory (session, position) where session is not null",
+        "create index places on memory (id, session, speaker)",
         "create index fact on memory (text collate nocase) where session is null",
         "create virtual table word using fts5 (text, content = '', tokenize = 'porter unicode61 remove_diacritics 2')",
     ),

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core import HermesError, open_database
 
-from .ranking import Place
 from .schema import SCOPE_BITS, migrate, transaction
-from .text import to_index
+from .text import to_index, to_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 10.0
 """How long to wait for another process that writes."""
+_FEW = 1000
+"""What holds a word is looked through as long as it is no more than this, or a hundredth of a larger store."""
+_ALWAYS = 2
+_REMEMBERED = 10_000
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -84,6 +87,7 @@ class Store:
         self.path = path
         self._reader = _Connection(self)
         self._writer = _Connection(self)
+        self._frequent: set[str] = set()
 
     def open(self) -> None:
         """Make sure that the file can be used, and is up to date."""
@@ -109,28 +113,43 @@ class Store:
 
     def scope(self, user_id: str, agent: str) -> int:
         """The number of what one user of one agent may see."""
-        with self.writing() as connection:
-            connection.execute("insert or ignore into scope (user_id, agent) values (?, ?)", (user_id, agent))
-            found = connection.execute("select id from scope where user_id = ? and agent = ?", (user_id, agent))
-            return int(found.fetchone()[0])
+        key = (user_id, agent)
+        query = "select id from scope where user_id = ? and agent = ?"
+        with self.reading() as connection:
+            found = connection.execute(query, key).fetchone()
+        if found is None:
+            with self.writing() as connection:
+                connection.execute("insert or ignore into scope (user_id, agent) values (?, ?)", key)
+                found = connection.execute(query, key).fetchone()
+        return int(found[0])
 
-    def by_words(self, match: str, scope: int, limit: int) -> list[tuple[int, float]]:
-        """Ids of what holds words of an FTS5 expression, with their BM25 score, the best first."""
+    def by_words(self, words: Sequence[str], scope: int, size: int, limit: int) -> list[tuple[int, float]]:
+        """Ids of what holds some of these words, with their BM25 score, the best first.
+
+        Args:
+            words: What ``query_words`` gave.
+            scope: Where to look.
+            size: About how many memories there are; where they are many, frequent words are left out.
+            limit: How many ids at most.
+        """
         query = "select rowid, -rank from word where word match ? and rowid between ? and ? order by rank limit ?"
         with self.reading() as connection:
-            return connection.execute(query, (match, *ids_of(scope), limit)).fetchall()
+            telling = self._telling(connection, words, max(_FEW, size // 100))
+            return connection.execute(query, (to_match(telling), *ids_of(scope), limit)).fetchall() if telling else []
 
-    def around(self, ids: Sequence[int], reach: int) -> list[Place]:
-        """Where these stand, and what stands up to ``reach`` before or after them."""
-        marks = ", ".join("?" * len(ids))
-        query = f"""
-            select distinct near.id, near.session, near.position, near.speaker from memory join memory as near
-            on near.session = memory.session and near.position between memory.position - ? and memory.position + ?
-            where memory.id in ({marks})
-            union all select id, null, null, speaker from memory where id in ({marks}) and session is null
-            """  # noqa: S608 - only marks
-        with self.reading() as connection:
-            return [Place(*row) for row in connection.execute(query, (reach, reach, *ids, *ids))]
+    def _telling(self, connection: sqlite3.Connection, words: Sequence[str], most: int) -> Sequence[str]:
+        """The words that stand in at most so many memories, and the two rarest: the index would read all of each."""
+        if most == _FEW or len(words) <= _ALWAYS:
+            return words
+        query = "select count(*) from (select 1 from word where word match ? limit ?)"
+        counts = {}
+        for word in words:
+            if word not in self._frequent:
+                counts[word] = connection.execute(query, (to_match([word]), most + 1)).fetchone()[0]
+                if counts[word] > most and len(self._frequent) < _REMEMBERED:
+                    self._frequent.add(word)
+        rarest = sorted(words, key=lambda word: counts.get(word, most + 1))
+        return [word for place, word in enumerate(rarest) if place < _ALWAYS or counts.get(word, most + 1) <= most]
 
     def get(self, ids: Sequence[int]) -> dict[int, Memory]:
         """These memories, by id; those that are gone are left out."""

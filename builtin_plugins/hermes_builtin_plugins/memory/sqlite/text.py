@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are aren't as at be because been before being below
@@ -75,7 +79,7 @@ def _pieces(word: str) -> list[str]:
     return [word[place : place + 2] for place in range(len(word) - 1)] or [word]
 
 
-def to_match(words: list[str]) -> str:
+def to_match(words: Sequence[str]) -> str:
     """An FTS5 expression for any of them; what a word holds is never read as syntax.
 
     Example:

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import embedding
+from .schema import SCOPE_BITS
 from .store import ids_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BATCH = 512
+_SMALL = 10_000
+_GROWN = 1.2
+"""A store of at most so many memories is weighed anew when it has grown by this."""
 _CHUNK = 65_536
 """Rows of one array; what grows is copied within it only."""
 _COARSE = 64
@@ -39,7 +43,7 @@ class Vectors:
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._model: embedding.Embedding | None = None
-        self._counts: Any = None
+        self._counts: embedding.TokenCounts
         self._saved = 0
         self._chunks: list[_Chunk] = []
         self._last = ids_of(scope)[0] - 1
@@ -72,27 +76,25 @@ class Vectors:
 
     def add(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
         """Write the vectors of texts, in the transaction that is open; later, if the model is not there yet."""
-        if self._model is None or not rows:
+        if not rows:
             return
-        import numpy as np
-
+        if self._model is None:
+            connection.execute("insert or ignore into meta values (?, ?)", (self._missing, rows[0][0]))
+            return
         tokens = self._model.encode([text for _, text in rows])
-        found = self._model.means(tokens)
-        made = [(id_, vector.tobytes()) for (id_, _), vector in zip(rows, found, strict=True)]
-        connection.executemany("insert or replace into vector values (?, ?)", made)
-        np.add.at(self._counts, [token for ids in tokens for token in ids], 1)
-        total = int(self._counts.sum())
-        if total > 1.1 * self._saved:  # they need not be exact, and are not small
-            self._saved = total
-            connection.execute("insert or replace into meta values ('tokens', ?)", (self._counts.tobytes(),))
+        self._counts.add(tokens)
+        self._write(connection, rows, tokens)
+        if self._counts.total > 1.1 * self._saved:  # they need not be exact, and are not small
+            self._save_counts(connection)
 
     def _load(self) -> None:
         try:
             model = embedding.load()
             with self._store.writing() as connection:
-                self._counts = _prepare(connection, model)
-            self._saved = int(self._counts.sum())
-            self._model = model
+                self._counts = _read_counts(connection, model)
+                self._saved = self._counts.total
+                self._model = model
+                self._weigh_anew(connection)
             self._fill_in()
             with self._lock:
                 self._catch_up()
@@ -102,22 +104,53 @@ class Vectors:
         finally:
             self._ready.set()
 
+    def _weigh_anew(self, connection: sqlite3.Connection) -> None:
+        """Make the vectors of a small store anew when it has grown: how much a token weighs depends on what is kept."""
+        count = connection.execute("select count(*) from memory").fetchone()[0]
+        weighed = connection.execute("select value from meta where key = 'weighed'").fetchone()
+        if count > _SMALL or (weighed is not None and count < _GROWN * weighed[0]) or self._model is None:
+            return
+        rows = connection.execute("select id, text from memory order by id").fetchall()
+        tokens = self._model.encode([text for _, text in rows])
+        self._counts = embedding.TokenCounts(self._model.tokens)
+        self._counts.add(tokens)
+        self._write(connection, rows, tokens)
+        self._save_counts(connection)
+        connection.execute("insert or replace into meta values ('weighed', ?)", (count,))
+
     def _fill_in(self) -> None:
-        """Make the vectors of what was written without."""
+        """Make the vectors of what was written without, by whatever process."""
         query = """select id, text from memory where id between ? and ? and not exists
             (select 1 from vector where vector.id = memory.id) order by id limit ?"""
-        with self._store.reading() as connection:
-            counts = connection.execute(
-                "select (select count(*) from memory), (select count(*) from vector)"
-            ).fetchone()
-        first, last = ids_of(self._scope)
-        while counts[0] != counts[1] and not self._closing:
+        last = ids_of(self._scope)[1]
+        while not self._closing:
             with self._store.writing() as connection:
-                rows = connection.execute(query, (first, last, _BATCH)).fetchall()
-                if not rows:
+                first = connection.execute("select value from meta where key = ?", (self._missing,)).fetchone()
+                if first is None:
                     return
+                rows = connection.execute(query, (first[0], last, _BATCH)).fetchall()
                 self.add(connection, rows)
-            first = rows[-1][0] + 1
+                connection.execute("delete from meta where key = ?", (self._missing,))
+                if rows:
+                    connection.execute("insert into meta values (?, ?)", (self._missing, rows[-1][0] + 1))
+
+    @property
+    def _missing(self) -> str:
+        """The key under which the first id stands from which on vectors may be missing."""
+        return f"missing {self._scope}"
+
+    def _save_counts(self, connection: sqlite3.Connection) -> None:
+        self._saved = self._counts.total
+        connection.execute("insert or replace into meta values ('tokens', ?)", (self._counts.to_bytes(),))
+
+    def _write(
+        self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]], tokens: Sequence[Sequence[int]]
+    ) -> None:
+        if self._model is None or not rows:
+            return
+        made = self._model.vectors(tokens, self._counts)
+        values = [(id_, vector.tobytes()) for (id_, _), vector in zip(rows, made, strict=True)]
+        connection.executemany("insert or replace into vector values (?, ?)", values)
 
     def _catch_up(self) -> None:
         """Read what this or another process has written since."""
@@ -174,12 +207,11 @@ class _Chunk:
 def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[int, float]]:
     import numpy as np
 
-    ids, scores = [], []
-    many = sum(chunk.count for chunk in chunks) > _REFINED
     most = max(limit, _REFINED // max(1, len(chunks)))
+    ids, scores = [], []
     for chunk in chunks:
-        chosen = np.arange(chunk.count)
-        if many and chunk.count > most:
+        chosen: Any = slice(chunk.count)
+        if chunk.count > most:
             coarse = chunk.coarse[: chunk.count] @ vector[:_COARSE]
             chosen = np.argpartition(coarse, -most)[-most:]
         ids.append(chunk.ids[chosen])
@@ -191,16 +223,16 @@ def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[in
     return list(zip(all_ids[best].tolist(), all_scores[best].tolist(), strict=True))
 
 
-def _prepare(connection: sqlite3.Connection, model: embedding.Embedding) -> Any:
+def _read_counts(connection: sqlite3.Connection, model: embedding.Embedding) -> embedding.TokenCounts:
     """How often each token stands in the store; vectors of another model are dropped, to be made anew."""
-    import numpy as np
-
     held = dict(connection.execute("select key, value from meta where key in ('model', 'tokens')"))
     if held.get("model") != embedding.MODEL:
         connection.execute("delete from vector")
-        connection.execute("delete from meta where key = 'tokens'")
-        connection.execute("insert or replace into meta values ('model', ?)", (embedding.MODEL,))
+        connection.execute("delete from meta")
+        connection.execute(
+            "insert into meta select 'missing ' || id, id << ? from scope",
+            (SCOPE_BITS,),
+        )
+        connection.execute("insert into meta values ('model', ?)", (embedding.MODEL,))
         held = {}
-    if "tokens" in held:
-        return np.frombuffer(held["tokens"], np.int64).copy()
-    return np.zeros(model.tokens, np.int64)
+    return embedding.TokenCounts(model.tokens, held.get("tokens"))
