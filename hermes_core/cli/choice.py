@@ -39,7 +39,7 @@ class Choice(NamedTuple):
         base_url: The address, where it is not the provider's own.
         key: The key to store, or ``""`` to leave what is stored.
         variable: The variable to store it in.
-        is_new: Whether another provider was configured before.
+        is_new: Whether another provider or address was configured before.
     """
 
     provider: str
@@ -109,7 +109,7 @@ def trial_host(host: Host, choice: Choice) -> Host:
     """A host that has made this choice already, while nothing is written."""
     section = host.config().section("model")
     overlay: dict[str, Any] = {"provider": choice.provider, "default": choice.model}
-    if choice.is_new or choice.base_url:
+    if choice.is_new:
         overlay |= dict.fromkeys(OF_AN_ENDPOINT)
         for name in ("default_headers", "extra_headers"):  # a null leaves a mapping alone
             overlay[name] = dict.fromkeys(section.get(name) or ())
@@ -143,7 +143,7 @@ def write(host: Host, choice: Choice) -> Written:
 
     def change(tree: Any) -> None:
         removed.clear()
-        for name in OF_AN_ENDPOINT if choice.is_new or choice.base_url else ():
+        for name in OF_AN_ENDPOINT if choice.is_new else ():
             while name not in keys and look(tree, spelled(tree, ("model", name))) is not None:
                 path = spelled(tree, ("model", name))
                 take_out(tree, path)

@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Show it, or change it."""
-    provider, model = args.where or args.provider or "", args.what or args.model or ""
+    provider, model = args.where or args.provider or "", (args.what or args.model or "").strip()
     asked = any((provider, model, args.base_url, args.key_stdin))
     with open_host() as host:
         if not asked and (args.json or not can_ask()):
@@ -102,9 +102,8 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
     Raises:
         HermesError: It names nobody, or leaves something open.
     """
-    before = configured(host)
     base_url = checked_address(args.base_url) if args.base_url else ""
-    name = provider.strip() or (ANY_ENDPOINT if base_url else before)
+    name = provider.strip() or (ANY_ENDPOINT if base_url else configured(host))
     if not name:
         raise HermesError("no provider is configured", hint="name one: hermes model PROVIDER MODEL")
     known = host.providers.resolve(name)
@@ -116,9 +115,7 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
     if place is not None and place.profile.unavailable:
         message = f"provider {known!r} cannot be used here: {place.profile.unavailable}"
         raise ProviderError(message, provider=known, hint="choose another: `hermes providers list`")
-    is_new = not known or host.providers.resolve(before) != known
-    if preset_for(host.providers, name):  # a word for an address of its own
-        is_new = is_new or before.lower() != name.lower()
+    is_new = is_other(host, name, base_url)
     if place is not None and not place.base_url and not base_url and needs_address(place.profile):
         raise HermesError(f"{name} has no address", hint="add --base-url URL")
     if not model:
@@ -159,15 +156,12 @@ def pick(host: Host, default: str = "") -> Choice:
     Raises:
         KeyboardInterrupt: It was called off.
     """
-    before = configured(host)
-    name = pick_one("Provider", providers(host), default=default or before)
-    is_new = host.providers.resolve(before) != name
+    name = pick_one("Provider", providers(host), default=default or host.providers.resolve(configured(host)))
     base_url = ""
     if needs_address(host.providers.get(name)):
-        known = "" if is_new else host.config().text("model", "base_url")
+        known = "" if is_other(host, name) else host.config().text("model", "base_url")
         base_url = ask("Address, with its version", lambda text: checked_address(text.strip() or known), known)
-    choice = Choice(name, base_url=base_url, is_new=is_new)
-    choice = with_key(host, choice)
+    choice = with_key(host, Choice(name, base_url=base_url, is_new=is_other(host, name, base_url)))
     model = pick_model(host, choice)
     return choice._replace(model=model)
 
@@ -227,18 +221,30 @@ def configured(host: Host) -> str:
     return Planner(host.providers, host.credentials, host.say).configured(host.config())
 
 
+def is_other(host: Host, name: str, base_url: str = "") -> bool:
+    """Whether a provider, at an address of its own where one is given, is another one than the configured one."""
+    before, known = configured(host), host.providers.resolve(name)
+    if (
+        not known
+        or host.providers.resolve(before) != known
+        or base_url not in ("", host.config().text("model", "base_url"))
+    ):
+        return True
+    return bool(preset_for(host.providers, name)) and before != name.lower()  # a word for an address of its own
+
+
 def checked_address(text: str) -> str:
     """An address as the configuration takes it.
 
     Raises:
         HermesError: It is none, or holds a login.
     """
-    parts = urlsplit(text.strip())
     try:
-        is_one = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+        parts = urlsplit(text.strip())
+        is_one = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         is_one = False
-    if not is_one or "@" in parts.netloc:
+    if not is_one:
         raise HermesError(
             "that is no address of a server", hint="write it like http://127.0.0.1:11434/v1, without a login"
         )

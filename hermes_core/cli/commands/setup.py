@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.asking import can_ask, confirm
 from hermes_core.cli.choice import Choice, endpoint_of, trial_host, write
-from hermes_core.cli.commands.model import configured, given, outcome, pick, pick_model, report, with_key
+from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, pick_one
 from hermes_core.cli.session import open_host
@@ -124,7 +124,7 @@ def _best(host: Host, found: list[Found], args: Namespace) -> Choice:
         HermesError: Nothing was found.
     """
     for row in found:
-        is_new = row.provider != host.providers.resolve(configured(host))
+        is_new = is_other(host, row.provider)
         model = args.model or ("" if is_new else host.config().text("model", "default"))
         if not model:
             (listed,) = host.models(row.provider, refresh=True)
@@ -143,8 +143,7 @@ def _asked(host: Host, found: list[Found]) -> Choice:
     name = pick_one("Who shall answer?", [*options, Option(ANOTHER, "every provider there is")])
     if name == ANOTHER:
         return pick(host)
-    choice = Choice(name, is_new=name != host.providers.resolve(configured(host)))
-    choice = with_key(host, choice)
+    choice = with_key(host, Choice(name, is_new=is_other(host, name)))
     return choice._replace(model=pick_model(host, choice))
 
 
