@@ -225,15 +225,15 @@ class CredentialPool:
         if "suppressed" in words:
             message = f"every credential of provider {name!r} was taken out of use"
             return MissingCredentialError(message, provider=name, hint=f"run `hermes auth reset {name}`")
-        message, hint = f"no credential for provider {name!r}", f"run `hermes auth add {name}`"
+        logs_in = bool(self.profile.oauth.get("device_url"))  # else a token can be stored, and no login begun
+        message = f"no credential for provider {name!r}"
+        hint = f"run `hermes auth {'login' if logs_in else 'add'} {name}`"
         names = key_variables(self.profile.env_vars)
         if "elsewhere" in words:
             message += f" at {host_of(self.address)!r}: the stored ones are for another address"
         elif names:
             message += f": none of {', '.join(names)} holds a usable key"
             hint = f"set {' or '.join(names)} in the environment or in .env, {hint}, or choose the embedded model"
-        elif self._needs_one:
-            hint = f"run `hermes auth login {name}`"
         return MissingCredentialError(message, provider=name, hint=hint)
 
     def entries(self) -> list[Entry]:
