@@ -75,8 +75,8 @@ def test_a_lookup_costs_no_more_than_its_own_plugin_r29_04(run_python, tmp_path)
         from hermes_core import Host
         with Host.load(sys.argv[1], {}) as host:
             print(len([*host.providers]), host.providers.get("openrouter").name)
-        print([name for name in sys.modules if name.startswith("hermes_plugins.model_providers__")])
-        print([name for name in ("yaml", "httpx", "jsonschema") if name in sys.modules])
+            print([name for name in sys.modules if name.startswith("hermes_plugins.model_providers__")])
+            print([name for name in ("yaml", "httpx", "jsonschema") if name in sys.modules])
         """,
         tmp_path,
     )
