@@ -94,6 +94,11 @@ class ProviderCatalog:
         self._lost: WeakKeyDictionary[Plugin, dict[str, tuple[str, str]]] = WeakKeyDictionary()
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
 
+    @property
+    def generation(self) -> int:
+        """Another number once a plugin has been loaded, has offered something more, or has gone."""
+        return self._registry.generation
+
     def get(self, name: object) -> ProviderProfile | None:
         """The profile that wins ``name``, an alias, or None; case and outer blanks do not count.
 
