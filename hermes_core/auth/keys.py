@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hermes_core.config.environment import Environment, Reads
-    from hermes_core.providers.catalog import ProviderRow
+    from hermes_core.providers.row import ProviderRow
 
 _MINIMUM_LENGTH = 4
 
