@@ -13,6 +13,7 @@ from hermes_core.auth.keys import (
     for_address,
     from_environment,
     from_section,
+    hint_at_keys,
     hosts_of_keys,
     key_variables,
     url_variables,
@@ -318,9 +319,7 @@ class Planner:
                     "set model.provider in config.yaml to choose another"
                 )
                 return row.name
-        names = [name for row in rows for name in key_variables(row.env_vars)]
-        hint = "run `hermes setup`, set model.provider in config.yaml, or one of " + ", ".join(names)
-        raise MissingCredentialError("no provider is configured, and no credential was found", hint=hint)
+        raise MissingCredentialError("no provider is configured, and no credential was found", hint=hint_at_keys(rows))
 
     def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""

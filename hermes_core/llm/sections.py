@@ -88,7 +88,7 @@ def tls(entry: ProviderEntry, address: str, first_of: Callable[[Iterable[str]], 
 
 
 def reasoning(config: Config, say: Callable[[str], None]) -> dict[str, Any] | None:
-    """How much models are to think for plugins; None when nothing is said, or nothing that means anything."""
+    """How much plugins' calls are to think; None, and a word to the operator, where what is written is no effort."""
     try:
         return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
     except ValueError as error:

@@ -15,7 +15,7 @@ from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
 from hermes_core.providers.foreign import completed
 from hermes_core.providers.profile import ProviderProfile
-from hermes_core.providers.row import LISTS, ROW_FIELDS, ProviderRow
+from hermes_core.providers.row import ProviderRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from hermes_core.plugins.registry import PluginRegistry
 
 
+_ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
+"""What a row shows of a profile → what it shows where the profile says nothing."""
+
+_TUPLES = ("aliases", "env_vars", "extra_hosts", "preset_for_word")
 _MAY_HOLD_SECRETS = ("base_url", "models_url", "default_headers")
 
 
@@ -192,7 +196,7 @@ class ProviderCatalog:
                 register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
                 claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
                 fields = self._fields(claim)
-                _ = [str(word) for key in LISTS for word in fields.get(key) or ()]
+                _ = [str(word) for key in _TUPLES for word in fields.get(key) or ()]
             except Exception as error:  # noqa: BLE001 - plugin boundary: its members may be anything, or raise
                 self._registry.blame(impl.plugin, PROFILES, error)
             else:
@@ -328,8 +332,8 @@ class ProviderCatalog:
     def _fields(self, claim: Claim) -> dict[str, Any]:
         """A claim's row fields, those it extends included, without importing anything."""
         if claim.profile is not None:
-            said = {key: getattr(claim.profile, key, usual) for key, usual in ROW_FIELDS.items()}
-            return {key: value for key, value in said.items() if value != ROW_FIELDS[key]}
+            said = {key: getattr(claim.profile, key, usual) for key, usual in _ROW_FIELDS.items()}
+            return {key: value for key, value in said.items() if value != _ROW_FIELDS[key]}
         data = claim.data
         base = data.get("extends")
         found: dict[str, Any] = {"aliases": ()}
@@ -341,13 +345,13 @@ class ProviderCatalog:
                     if key != claim.name:
                         found["aliases"] = ()
                     break
-        found.update({key: value for key, value in data.items() if key in ROW_FIELDS})
+        found.update({key: value for key, value in data.items() if key in _ROW_FIELDS})
         return found
 
     def _row(self, claims: Sequence[Claim]) -> ProviderRow:
         claim = next((claim for claim in claims if claim.plugin.is_active), claims[0])
         found = self._fields(claim)
-        for key in LISTS:
+        for key in _TUPLES:
             if key in found:
                 found[key] = tuple(map(str, found[key] or ()))
         found["name"], found["plugin"], found["tier"] = claim.name, claim.plugin.key, claim.plugin.tier

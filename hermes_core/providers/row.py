@@ -1,4 +1,4 @@
-"""A provider as lists show it, without its profile."""
+"""A provider as lists show it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,3 @@ class ProviderRow(NamedTuple):
         """The hosts that are its own; this machine is nobody's."""
         own = (self.hostname or host_of(self.base_url), *self.extra_hosts)
         return tuple(host for host in own if host and not is_loopback(host))
-
-
-ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
-"""What a row shows of a profile → what it shows where the profile says nothing."""
-
-LISTS = ("aliases", "env_vars", "extra_hosts", "preset_for_word")
-"""Those of them that hold several words."""
