@@ -11,7 +11,7 @@ from hermes_core.config.edit import edit_config, put, take_out
 from hermes_core.config.env_file import write_env
 from hermes_core.config.keypath import join_key, look, spelled
 from hermes_core.config.settings import ConfigFile
-from hermes_core.errors import ConfigError, HermesError
+from hermes_core.errors import ConfigError, HermesError, describe
 from hermes_core.host import Host
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
 from hermes_core.providers.profile import ProviderProfile
@@ -72,6 +72,18 @@ def needs_address(profile: ProviderProfile | None) -> bool:
     if profile is None or profile.auth_type == "none" or profile.base_url or profile.hostname:
         return False
     return type(profile).open_endpoint is ProviderProfile.open_endpoint
+
+
+def obstacle(host: Host, profile: ProviderProfile) -> HermesError | None:
+    """What keeps a provider from running its own server here; None when nothing does."""
+    try:
+        profile.check_endpoint(host.endpoint_host(host.config(), profile.name))
+    except HermesError as error:
+        return error
+    except Exception as error:  # noqa: BLE001 - plugin boundary: a hook that breaks is an obstacle too
+        message = f"provider {profile.name!r}: its hook check_endpoint raised {describe(error)}"
+        return HermesError(message, hint=f"run `hermes providers explain {profile.name}`")
+    return None
 
 
 def key_variable(host: Host, provider: str, base_url: str) -> str:
