@@ -9,7 +9,6 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.choice import obstacle
-from hermes_core.cli.memory import doctor as memory
 from hermes_core.config.check import check_home
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.tasks import fallback_chain
@@ -192,11 +191,15 @@ def _plugins(host: Host) -> Iterator[Finding]:
 
 
 def _memory(host: Host) -> Iterator[Finding]:
-    found = memory.examine(host)
+    from hermes_core.cli.memory.doctor import examine as examine_memory
+
+    told = str(host.config().error)  # as what is wrong with the configuration
+    found = [finding for finding in examine_memory(host) if finding.message != told]
     for finding in found:
         yield Finding(finding.level, "memory", f"{finding.place}: {finding.message}", finding.remedy)
     if not found:
-        yield Finding(OK, "memory", "nothing is wrong")
+        provider = host.config().text("memory", "provider") or "no provider beside MEMORY.md and USER.md"
+        yield Finding(OK, "memory", f"nothing is wrong; {provider}")
 
 
 def _model(host: Host) -> Iterator[Finding]:

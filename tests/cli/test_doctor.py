@@ -85,6 +85,14 @@ def test_a_secret_file_that_others_may_read_is_found(findings, home, name):
     assert told(findings(), "secret file") == [("ok", "1 readable by you alone")]
 
 
+def test_what_is_wrong_with_the_memory_is_found(findings, home):
+    """The findings of `hermes memory doctor` are among the others; a broken configuration is told of once."""
+    home.config({"memory": {"provider": "none-such"}})
+    assert [level for level, message in told(findings(), "memory") if "'none-such'" in message] == ["error"]
+    home.write("config.yaml", "memory: [")
+    assert [level for level, _ in told(findings(), "memory")] == ["ok"]
+
+
 def test_a_home_that_everybody_may_write_is_found(findings, home):
     """Whoever may write plugins may run anything, so an open home is broken."""
     home.config({})
