@@ -1,12 +1,12 @@
-"""Choosing one of many on a terminal: what is typed narrows the list down."""
+"""Questions on a terminal: one of several, a line of text, yes or no. Nothing is done before they are all answered."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.asking import Cancelled, ask, confirm
-from hermes_core.cli.output import print_line
 from hermes_core.config.redact import one_line, redact_known
+from hermes_core.errors import HermesError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,13 @@ class Option(NamedTuple):
         return one_line(redact_known(f"{self.value:<30}  {self.note}".rstrip()))
 
 
-def pick_one(question: str, options: Sequence[Option], *, default: str = "", own: str = "") -> str:
-    """The value of the option that is chosen: by moving and typing, or by number without the extra ``chat``.
+def is_interactive() -> bool:
+    """Whether somebody can be asked: both ends are a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def choose(question: str, options: Sequence[Option], *, default: str = "", own: str = "") -> str:
+    """The value of the option that is chosen. One types to narrow them down.
 
     Args:
         question: What is asked.
@@ -41,7 +46,7 @@ def pick_one(question: str, options: Sequence[Option], *, default: str = "", own
 
     Raises:
         KeyboardInterrupt: The question was called off.
-        Cancelled: The terminal was closed.
+        HermesError: The terminal was closed.
     """
     try:
         import questionary
@@ -50,15 +55,42 @@ def pick_one(question: str, options: Sequence[Option], *, default: str = "", own
     choices = [questionary.Choice(option.line, option.value) for option in options]
     if own:
         choices.append(questionary.Choice(f"({own})", OWN))
-    known: Any = next((choice for choice in choices if choice.value == default), None)
+    known = next((choice for choice in choices if choice.value == default), None)
     asked = questionary.select(
         question, choices, default=known, use_search_filter=True, use_jk_keys=False, instruction="(type to filter)"
     )
+    chosen = str(_ask(asked))
+    return ask(own) if chosen == OWN else chosen
+
+
+def ask(question: str, default: str = "") -> str:
+    """A line of text, trimmed; ``default`` when it is empty.
+
+    Raises:
+        KeyboardInterrupt: The question was called off.
+        HermesError: The terminal was closed.
+    """
+    shown = f"{question} [{default}]: " if default else f"{question}: "
     try:
-        chosen = str(asked.unsafe_ask())
+        return input(shown).strip() or default
     except EOFError:
-        raise Cancelled("cancelled; nothing was written") from None
-    return ask(own, str.strip) if chosen == OWN else chosen
+        raise HermesError("the question was not answered", hint="nothing was written; try again") from None
+
+
+def confirm(question: str, *, default: bool = True) -> bool:
+    """Yes or no; Enter alone means ``default``."""
+    while True:
+        word = ask(f"{question} ({'Y/n' if default else 'y/N'})").lower()
+        if word in ("", "y", "yes", "n", "no"):
+            return default if not word else word.startswith("y")
+        print("answer y or n")
+
+
+def _ask(question: object) -> object:
+    try:
+        return question.unsafe_ask()  # type: ignore[attr-defined]
+    except EOFError:
+        raise HermesError("the question was not answered", hint="nothing was written; try again") from None
 
 
 def _numbered(question: str, options: Sequence[Option], default: str, own: str) -> str:
@@ -66,10 +98,10 @@ def _numbered(question: str, options: Sequence[Option], default: str, own: str) 
     left = list(options)
     while True:
         for number, option in enumerate(left[:SHOWN], 1):
-            print_line(f"  {number:>2}  {option.line}")
+            print(f"{number:>4}  {option.line}")
         if len(left) > SHOWN:
-            print_line(f"      … and {len(left) - SHOWN} more: type a part of the name")
-        word = ask(f"{question}: a number, or a part of the name", lambda text: text.strip() or default, default)
+            print(f"      … and {len(left) - SHOWN} more: type a part of the name")
+        word = ask(f"{question}: a number, or a part of the name", default)
         if word.isdecimal() and 1 <= int(word) <= min(len(left), SHOWN):
             return left[int(word) - 1].value
         if any(option.value == word for option in options):
@@ -77,8 +109,8 @@ def _numbered(question: str, options: Sequence[Option], default: str, own: str) 
         found = [option for option in options if word.lower() in option.line.lower()]
         if len(found) == 1 and word:
             return found[0].value
-        if not found and word and own and confirm(f"{word!r} is not among them; take it as it is?", default=True):
+        if not found and word and own and confirm(f"{word!r} is not among them; take it as it is?"):
             return word
         if not found:
-            print_line(f"nothing holds {word!r}")
+            print(f"nothing holds {word!r}")
         left = found or list(options)

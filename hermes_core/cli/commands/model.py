@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hermes_core.cli.asking import ask, ask_secret, can_ask, read_secret
+from hermes_core.cli.asking import ask_secret, ask_value, read_secret
 from hermes_core.cli.choice import (
     Choice,
     checked_key,
@@ -18,7 +18,7 @@ from hermes_core.cli.choice import (
     write,
 )
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
-from hermes_core.cli.picker import Option, pick_one
+from hermes_core.cli.picker import Option, choose, is_interactive
 from hermes_core.cli.session import open_host
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.redact import CONFIGURED
@@ -56,7 +56,7 @@ def run(args: Namespace) -> int:
     provider, model = args.where or args.provider or "", (args.what or args.model or "").strip()
     asked = any((provider, model, args.base_url, args.key_stdin))
     with open_host() as host:
-        if not asked and (args.json or not can_ask()):
+        if not asked and (args.json or not is_interactive()):
             return _show(host, as_json=args.json)
         try:
             choice = given(host, args, provider, model) if asked else pick(host)
@@ -167,11 +167,11 @@ def pick(host: Host, default: str = "") -> Choice:
     Raises:
         KeyboardInterrupt: It was called off.
     """
-    name = pick_one("Provider", providers(host), default=default or host.providers.resolve(configured(host)))
+    name = choose("Provider", providers(host), default=default or host.providers.resolve(configured(host)))
     base_url = ""
     if needs_address(host.providers.get(name)):
         known = "" if is_other(host, name) else host.config().text("model", "base_url")
-        base_url = ask("Address, with its version", lambda text: checked_address(text.strip() or known), known)
+        base_url = ask_value("Address, with its version", checked_address, known)
     choice = with_key(host, Choice(name, base_url=base_url, is_new=is_other(host, name, base_url)))
     model = pick_model(host, choice)
     return choice._replace(model=model)
@@ -204,7 +204,7 @@ def with_key(host: Host, choice: Choice) -> Choice:
     if place.profile.signup_url:
         print_text(f"a key comes from {place.profile.signup_url}")
     label = f"key for {choice.provider}, or Enter to go on without one"
-    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed.strip() else "")
+    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed else "")
     return choice._replace(key=key, variable=variable if key else "")
 
 
@@ -217,10 +217,10 @@ def pick_model(host: Host, choice: Choice) -> str:
     if found.reason:
         print_text(f"note: {found.provider}: {found.reason}")
     if not found.models:
-        return ask("Model", lambda text: text.strip() or default or _no_model(choice.provider), default)
+        return ask_value("Model", lambda text: text or _no_model(choice.provider), default)
     options = [Option(model) for model in found.models]
     default = default if default in found.models else found.models[0]
-    return pick_one("Model", options, default=default, own="another model's name")
+    return choose("Model", options, default=default, own="another model's name")
 
 
 def _no_model(provider: str) -> str:

@@ -7,11 +7,10 @@ import time
 from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.asking import can_ask, confirm
 from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
 from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
-from hermes_core.cli.picker import Option, pick_one
+from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
 from hermes_core.errors import HermesError, describe
 from hermes_core.llm.model_lists import ModelLists
@@ -54,7 +53,7 @@ def run(args: Namespace) -> int:
     """Find, choose, try out, write."""
     named = bool(args.provider or args.base_url)
     quiet = args.yes or named or args.json
-    if not quiet and not can_ask():
+    if not quiet and not is_interactive():
         hint = "add --yes to take the best that is found, or name --provider and --model"
         raise HermesError("nobody can be asked: this is no terminal", hint=hint)
     with open_host() as host:
@@ -143,7 +142,7 @@ def _best(host: Host, found: list[Found], args: Namespace) -> Choice:
 def _asked(host: Host, found: list[Found]) -> Choice:
     """The choice that a person makes."""
     options = [Option(row.provider, row.how) for row in found]
-    name = pick_one("Who shall answer?", [*options, Option(ANOTHER, "every provider there is")])
+    name = choose("Who shall answer?", [*options, Option(ANOTHER, "every provider there is")])
     if name == ANOTHER:
         return pick(host)
     choice = with_key(host, Choice(name, is_new=is_other(host, name)))
