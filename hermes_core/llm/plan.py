@@ -6,16 +6,8 @@ import logging
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.auth import keys
 from hermes_core.auth.entries import is_borrowed
-from hermes_core.auth.keys import (
-    Credential,
-    all_from_environment,
-    for_address,
-    from_section,
-    hosts_of_keys,
-    key_variables,
-    url_variables,
-)
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
@@ -281,14 +273,11 @@ class Planner:
         """The provider to use at an address when none is named: whose host it is, one with a key first."""
         found = providers_at(self._catalog, address)
         names = [name for name in found if self._catalog.tiers(name) != {"config"}]  # an entry is asked for by name
-        if len(names) > 1:
-            variables = {row.name: key_variables(row.env_vars) for row in self._catalog}
-            keyed = (
-                name
-                for name in names
-                if self._credentials.mentions(name) or any(all_from_environment(variables[name], self._environment))
-            )
-            return next(keyed, names[0])
+        variables = {row.name: keys.key_variables(row.env_vars) for row in self._catalog} if len(names) > 1 else {}
+        for name in names if variables else ():
+            held = keys.all_from_environment(variables[name], self._environment)
+            if self._credentials.mentions(name) or any(held):
+                return name
         return names[0] if names else ANY_ENDPOINT
 
     def _same(self, requested: str, main: str) -> bool:
@@ -323,13 +312,13 @@ class Planner:
                 return row.name
         raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
 
-    def usable(self, config: Config, row: ProviderRow) -> Credential | None:
+    def usable(self, config: Config, row: ProviderRow) -> keys.Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        keys = all_from_environment(key_variables(row.env_vars), self._environment)
-        return next(keys, None) if row.auth_type == "api_key" else None
+        given = keys.all_from_environment(keys.key_variables(row.env_vars), self._environment)
+        return next(given, None) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
@@ -353,7 +342,7 @@ class Planner:
         return profile, configured or profile_address(preset or profile)
 
     def _address_variable(self, profile: ProviderProfile) -> str:
-        return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
+        return next(filter(None, map(self._environment.credential, keys.url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
         """The credentials of a provider, as a call to it would find them; raises what ``endpoint`` does."""
@@ -388,19 +377,21 @@ class Planner:
         entry: ProviderEntry,
         place: str = "model",
     ) -> CredentialPool:
-        names = key_variables(profile.env_vars)
-        found: list[Credential | None] = []  # a key goes where it was meant to: to its own address, or the only one
+        names = keys.key_variables(profile.env_vars)
+        found: list[
+            keys.Credential | None
+        ] = []  # a key goes where it was meant to: to its own address, or the only one
         if section.get("base_url") or entry.base_url or not profile.base_url:
-            found.append(from_section(section, place, self._environment))
+            found.append(keys.from_section(section, place, self._environment))
         if not section.get("base_url"):
-            found.append(from_section(entry.credential, entry.place, self._environment))
-        found += all_from_environment(names, self._environment)
+            found.append(keys.from_section(entry.credential, entry.place, self._environment))
+        found += keys.all_from_environment(names, self._environment)
         if not any(found) and not names and not is_loopback(host_of(address)):
-            found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
-        keys = list({key.source: key for key in found if key is not None}.values())
-        return self._credentials.pool(profile, keys, address=address, config=config)
+            found.append(keys.for_address(address, keys.hosts_of_keys(self._catalog), self._environment))
+        given = list({key.source: key for key in found if key is not None}.values())
+        return self._credentials.pool(profile, given, address=address, config=config)
 
 
 def _wanted(rows: list[ProviderRow]) -> str:
-    names = [name for row in rows for name in key_variables(row.env_vars)]
+    names = [name for row in rows for name in keys.key_variables(row.env_vars)]
     return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"
