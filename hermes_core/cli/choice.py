@@ -14,13 +14,14 @@ from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import ConfigError, HermesError, describe
 from hermes_core.host import Host
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
-from hermes_core.providers.profile import ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_core.llm.route import Endpoint
+    from hermes_core.providers.profile import ProviderProfile
 
 OF_AN_ENDPOINT = ("base_url", "api_key", "key_env", "api_mode", "default_headers", "extra_headers", "supports_vision")
 """What the model section says of one endpoint, and of no other."""
@@ -71,7 +72,7 @@ def needs_address(profile: ProviderProfile | None) -> bool:
     """Whether a provider is a server of one's own, whose address the configuration alone can give."""
     if profile is None or profile.auth_type == "none" or profile.base_url or profile.hostname:
         return False
-    return type(profile).open_endpoint is ProviderProfile.open_endpoint
+    return not opens_endpoint(profile)
 
 
 def obstacle(host: Host, profile: ProviderProfile) -> HermesError | None:
