@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
+
+OF_A_LOGIN = "_OAUTH_TOKEN"
+"""How the name of a variable ends that holds another program's login: it is used, but chooses no provider."""
 MAIN = ("", "auto", "main")
 """Words for the provider that every other call goes to."""
 ANY_ENDPOINT = "custom"
@@ -317,8 +320,8 @@ class Planner:
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        given = keys.all_from_environment(keys.key_variables(row.env_vars), self._environment)
-        return next(given, None) if row.auth_type == "api_key" else None
+        names = [name for name in keys.key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
+        return keys.from_environment(names, self._environment) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
