@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.cli.choice import obstacle
 from hermes_core.config.check import check_home
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.tasks import fallback_chain
@@ -208,10 +209,15 @@ def _model(host: Host) -> Iterator[Finding]:
     except HermesError as error:
         yield Finding(ERROR, "model", str(error), error.hint)
     else:
+        problem = obstacle(host, route.profile)
         chosen = config.text("model", "provider") or config.text("model", "base_url")
         how = "" if chosen else ", as nothing is configured"
         key = f", with {route.credential.source}" if route.credential.value else ""
-        yield Finding(OK, "model", f"calls go to {route.provider} / {route.model}{key}{how}")
+        went = f"calls go to {route.provider} / {route.model}{key}{how}"
+        if problem is None:
+            yield Finding(OK, "model", went)
+        else:
+            yield Finding(ERROR, "model", f"{went}, but {problem}", problem.hint)
         for entry, standing in route.pool.standings(route.pool.entries()) if route.pool is not None else ():
             if standing.word in ("resting", "dead", "expired", "unusable", "missing"):
                 remedy = f"run `hermes auth list {route.provider}`"
