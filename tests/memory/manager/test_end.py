@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import random
 import threading
 import time
 
@@ -322,3 +323,28 @@ def test_no_session_begins_in_a_closed_manager():
     memory.close()
     with pytest.raises(MemoryProviderError, match="closed"):
         memory.initialize_all("s2")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_turn_is_accounted_for(seed):
+    """Whatever a provider does, each turn handed in is stored, failed, refused or abandoned: none just vanishes."""
+    chance = random.Random(seed)
+
+    def store():
+        time.sleep(chance.choice([0, 0, 0, 0.002]))
+        if chance.random() < 0.2:
+            raise chance.choice([ValueError, SystemExit, MemoryError])
+
+    memory = opened(Recorder(sync_turn=store), Limits(queue_size=5, drain_timeout=0.005, hook_timeout=0.1))
+    for number in range(200):
+        memory.sync_all(f"turn {number}", "ok")
+        if chance.random() < 0.1:
+            memory.flush(0.01)
+    memory.close()
+    state = memory.shutdown_drain_state
+    deadline = time.monotonic() + 5
+    while state["active_tasks"] and memory.stats["queue"]["running"] and time.monotonic() < deadline:
+        time.sleep(0.002)
+    (stats,) = memory.stats["providers"]
+    counted = sum(stats[name] for name in ("turns_stored", "turns_failed", "turns_refused"))
+    assert counted + state["abandoned_writes"] == 200

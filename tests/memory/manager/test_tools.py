@@ -205,3 +205,16 @@ def test_a_provider_that_two_homes_share_works_for_the_first(managed, tmp_path, 
     one.close()
     again = managed(provider, hermes_home=str(tmp_path / "two"))
     assert again.prefetch_all("tea") == "about tea"
+
+
+def test_a_tool_may_call_another_of_its_provider(managed):
+    """A tool that calls a tool of the same provider gets its answer, and waits for nothing."""
+    provider = Recorder(tools=("outer", "inner"))
+    memory = managed(provider)
+
+    def call():
+        name = provider.named("handle_tool_call")[-1][0][0]
+        return memory.handle_tool_call("inner", {}) if name == "outer" else "from within"
+
+    provider.faults["handle_tool_call"] = call
+    assert memory.handle_tool_call("outer", {}) == "from within"
