@@ -59,6 +59,7 @@ def examine(host: Host, *, offline: bool = False) -> list[Finding]:
         "secret file": _secret_files,
         "config": _config,
         "plugin": _plugins,
+        "memory": _memory,
         "model": _model,
         "provider": _without_network if offline else _providers,
         "log": _log,
@@ -186,6 +187,18 @@ def _plugins(host: Host) -> Iterator[Finding]:
             yield Finding(WARNING, "plugin", f"{row.key} wants {names}, not set", f"set {names} in .env")
     counted = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     yield Finding(OK, "plugin", f"{len(host.plugins)} found: {counted}")
+
+
+def _memory(host: Host) -> Iterator[Finding]:
+    from hermes_core.cli.memory.doctor import examine as examine_memory
+
+    told = str(host.config().error)  # as what is wrong with the configuration
+    found = [finding for finding in examine_memory(host) if finding.message != told]
+    for finding in found:
+        yield Finding(finding.level, "memory", f"{finding.place}: {finding.message}", finding.remedy)
+    if not found:
+        provider = host.config().text("memory", "provider") or "no provider beside MEMORY.md and USER.md"
+        yield Finding(OK, "memory", f"nothing is wrong; {provider}")
 
 
 def _model(host: Host) -> Iterator[Finding]:

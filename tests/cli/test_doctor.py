@@ -46,7 +46,7 @@ def test_every_area_is_looked_at(findings, home):
     """Nothing is left out when all is well: each area has a finding."""
     home.config({})
     areas = {finding.area for finding in findings()}
-    assert areas >= {"version", "extra", "home", "config", "plugin", "model", "provider", "log"}
+    assert areas >= {"version", "extra", "home", "config", "plugin", "memory", "model", "provider", "log"}
 
 
 BROKEN = {
@@ -82,6 +82,14 @@ def test_a_secret_file_that_others_may_read_is_found(findings, home, name):
     assert (found.level, found.remedy) == ("warning", f"chmod 600 {home.path / name}")
     (home.path / name).chmod(0o600)
     assert told(findings(), "secret file") == [("ok", "1 readable by you alone")]
+
+
+def test_what_is_wrong_with_the_memory_is_found(findings, home):
+    """The findings of `hermes memory doctor` are among the others; a broken configuration is told of once."""
+    home.config({"memory": {"provider": "none-such"}})
+    assert [level for level, message in told(findings(), "memory") if "'none-such'" in message] == ["error"]
+    home.write("config.yaml", "memory: [")
+    assert [level for level, _ in told(findings(), "memory")] == ["ok"]
 
 
 def test_a_home_that_everybody_may_write_is_found(findings, home):

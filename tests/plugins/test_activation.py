@@ -38,7 +38,7 @@ def states(host):
 
 
 def bundled_states(host):
-    """The states of the bundled plugins that are on by default, but for memory providers, of which one is chosen."""
+    """The states of the bundled plugins that are on by default; a memory provider waits to be chosen."""
     rows = [row for row in host.plugins if row.tier == "bundled" and row.kind != "exclusive"]
     return {row.state for row in rows if row.manifest.default_on}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.cli.asking import ask, ask_secret, can_ask, choose, confirm, read_secret
+from hermes_core.cli.asking import ask_secret, ask_value, read_secret
 from hermes_core.cli.commands.config import refuse_managed
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
 from hermes_core.cli.memory.fields import NOTHING, Field, applies, default_of, missing, read_fields, read_value
 from hermes_core.cli.memory.requirements import install, install_command, missing_packages, missing_programs
 from hermes_core.cli.output import print_line
+from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.config.edit import edit_config, put
 from hermes_core.config.env_file import write_env
 from hermes_core.config.redact import CONFIGURED, register_secret
@@ -54,7 +55,7 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     Raises:
         HermesError: Something is missing or wrong, or the user cancelled; nothing was written then.
     """
-    may_ask = can_ask() and not args.yes
+    may_ask = is_interactive() and not args.yes
     file = _writable(host)
     name = args.name or _pick(host, may_ask=may_ask)
     if name == BUILT_IN:
@@ -71,7 +72,7 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     fields = read_fields(name, chosen.call("get_config_schema"))
     answers = _answers(host, chosen, fields, _given(args, fields, given), may_ask=may_ask)
     _show_plan(host, chosen, answers, {field.env_var for field in fields if field.is_secret})
-    if may_ask and not confirm("Write it?", default=True):
+    if may_ask and not confirm("Write it?"):
         print_line("cancelled; nothing was saved")
         return 1
     _write(host, file, chosen, answers)
@@ -112,14 +113,13 @@ def _pick(host: Host, *, may_ask: bool) -> str:
         raise HermesError(
             "name a memory provider", hint=f"hermes memory setup NAME, one of {', '.join(rows) or 'none'}"
         )
-    options = [(name, _line(row)) for name, row in rows.items()]
-    options.append((BUILT_IN, "MEMORY.md and USER.md alone"))
-    names = [name for name, _ in options]
+    options = [
+        *(Option(name, _line(row)) for name, row in rows.items()),
+        Option(BUILT_IN, "MEMORY.md and USER.md alone"),
+    ]
     first = next((name for name, row in rows.items() if row.tier == "bundled"), BUILT_IN)
     current = active_name(host).rpartition("/")[2]
-    print_line("Which memory provider?")
-    place = choose("Number or name", options, names.index(current if current in names else first))
-    return names[place]
+    return choose("Which memory provider", options, default=current if current in rows else first)
 
 
 def _line(row: Plugin) -> str:
@@ -141,7 +141,7 @@ def _meet_requirements(row: Plugin, args: Namespace, *, may_ask: bool) -> None:
     if packages:
         command = shlex.join(install_command(packages))
         print_line(f"{name} needs {', '.join(packages)}: {command}")
-        wanted = not args.no_install and (args.yes or (may_ask and confirm("Install it now?", default=True)))
+        wanted = not args.no_install and (args.yes or (may_ask and confirm("Install it now?")))
         if not wanted:
             message = f"memory provider {name!r} needs {', '.join(packages)}; nothing was saved"
             raise HermesError(message, hint=f"run {command}, or answer with --yes")
@@ -225,9 +225,9 @@ def _take_secret(host: Host, field: Field, given: Mapping[str, str], answers: An
         label = f"{field.label} ({kept})" if kept else field.label
 
         def read(text: str) -> str:
-            if not text.strip() and field.is_required and not is_set:
+            if not text and field.is_required and not is_set:
                 raise HermesError(f"{field.key} must be given")
-            return str(read_value(field, text.strip()))
+            return str(read_value(field, text))
 
         secret = ask_secret(label, read)
     else:
@@ -260,21 +260,20 @@ def _take_value(
 
 def _ask(field: Field, default: Any) -> Any:
     if field.choices:
-        print_line(f"{field.label}:")
-        options = [(str(choice), "") for choice in field.choices]
-        place = next((number for number, choice in enumerate(field.choices) if choice == default), 0)
-        return read_value(field, field.choices[choose("Number or name", options, place)])
+        options = [Option(str(choice)) for choice in field.choices]
+        known = default if default in field.choices else field.choices[0]
+        return read_value(field, choose(field.label, options, default=str(known)))
     if field.kind == "bool":
-        return confirm(f"{field.label}?", default=default is True)
+        return confirm(field.label, default=default is True)
 
     def read(text: str) -> Any:
-        if text.strip():
+        if text:
             return read_value(field, text)
-        if default is NOTHING and field.is_required:
+        if field.is_required:
             raise HermesError(f"{field.key} must be given")
         return default
 
-    return ask(field.label, read, "" if default is NOTHING else str(default))
+    return ask_value(field.label, read, "" if default is NOTHING else str(default))
 
 
 def _current(host: Host, name: str, field: Field, values: Mapping[str, Any]) -> Any:
