@@ -130,10 +130,10 @@ def is_mirror(member: Member) -> bool:
 
 def _unavailable(member: Member) -> str:
     """Why a provider cannot be used here, by what it says itself; ``""`` when it can."""
-    seconds = member.limits.hook_timeout
-    if member.ask("is_available", seconds=seconds):
+    if member.ask("is_available", seconds=member.limits.initialize_timeout):  # it may import a great deal
         return ""
-    reason = member.failing.get("is_available") or member.text("unavailable_reason", seconds=seconds)
+    said = member.text("unavailable_reason", seconds=member.limits.hook_timeout)
+    reason = member.failing.get("is_available") or said
     unknown = f"it does not say why; `hermes memory setup {member.name}` configures it"
     return f"it is not available: {reason or unknown}"
 
