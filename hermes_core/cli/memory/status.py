@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
@@ -158,7 +159,7 @@ def _list_row(host: Host, name: str, row: Plugin) -> dict[str, Any]:
     needs = missing_packages(row)
     reason, remedy = ("", "") if may_load else (row.reason, row.remedy)
     if needs and not reason:
-        reason, remedy = "a package is missing", " ".join(install_command(needs))
+        reason, remedy = "a package is missing", shlex.join(install_command(needs))
     return {
         "name": name,
         "state": state,
