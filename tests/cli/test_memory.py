@@ -184,7 +184,7 @@ def test_the_list_says_what_each_provider_needs(hermes, home, notes):
         "sqlite": "available",
     }
     assert rows["needy"]["needs"] == ["no-such-package-of-needy>=2"]
-    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install no-such-package-of-needy>=2"
+    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install 'no-such-package-of-needy>=2'"
     assert rows["off"]["remedy"] == "hermes plugins enable off"
     assert rows["sqlite"]["remedy"] == "hermes memory setup sqlite"
     assert [row["name"] for row in hermes("memory", "list").rows] == [*rows]
