@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.redact import register_address, register_secrets_in
 from hermes_core.config.scope import scoped
@@ -125,6 +125,49 @@ class Environment:
                     self.variables[name] = value
                 except ValueError:  # a NUL byte, or letters that the locale has not
                     log.warning("cannot set a variable of .env in this process name=%r", name)
+
+
+class Reads:
+    """Looks variables up, and keeps what it found: what came of that holds until a variable changes.
+
+    Example:
+        >>> variables = {"ACME_API_KEY": "k-1"}
+        >>> reads = Reads(Environment(Path("/nonexistent"), variables))
+        >>> reads.credential("ACME_API_KEY"), reads.get("ACME_URL"), reads.hold()
+        ('k-1', '', True)
+        >>> variables["ACME_URL"] = "https://api.acme.test"
+        >>> reads.hold()
+        False
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._found: list[tuple[Callable[[Any], str], Any, str]] = []
+
+    def get(self, name: str) -> str:
+        """As ``Environment.get``."""
+        return self._kept(self._environment.get, name)
+
+    def first(self, names: Iterable[str]) -> str:
+        """As ``Environment.first``."""
+        return self._kept(self._environment.first, names)
+
+    def credential(self, name: str) -> str:
+        """As ``Environment.credential``."""
+        return self._kept(self._environment.credential, name)
+
+    def hold(self) -> bool:
+        """Whether everything would be found as it was.
+
+        Raises:
+            UnscopedSecretError: As ``credential``.
+        """
+        return all(look_up(asked) == found for look_up, asked, found in self._found)
+
+    def _kept(self, look_up: Callable[[Any], str], asked: Any) -> str:
+        found = look_up(asked)
+        self._found.append((look_up, asked, found))
+        return found
 
 
 class _EnvFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -23,6 +24,7 @@ from hermes_core.llm import sections
 from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
+from hermes_core.llm.trust import Overrides
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 
     from hermes_core.auth.credentials import Credentials
     from hermes_core.auth.pool import CredentialPool
+    from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
-    from hermes_core.llm.trust import Overrides
     from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
 
 
@@ -60,10 +62,19 @@ class Planner:
     def __init__(self, catalog: ProviderCatalog, credentials: Credentials, say: Callable[[str], None]) -> None:
         self._catalog = catalog
         self._credentials = credentials
-        self._environment = credentials.environment
+        self._environment: Environment | Reads = credentials.environment
         self._say = say
         self._only: tuple[Config | None, dict[str, str]] = None, {}
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
+
+    def usual_route(self, config: Config, reads: Reads) -> Route:
+        """The route of a call that chooses nothing, variables looked up by ``reads``; raises what ``route`` does."""
+        planner = copy(self)
+        planner._environment = reads  # noqa: SLF001 - its own, here and below
+        try:
+            return planner.route(config, Overrides())
+        finally:
+            self._only, self._task_of = planner._only, planner._task_of  # noqa: SLF001
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
         """The route to try first.

@@ -49,6 +49,10 @@ class MemoryManager:
         limits: All limits, in place of that one.
         home: The home that providers keep their files in; the active one when None.
 
+    Attributes:
+        limits: As given.
+        session_id: The session that runs.
+
     Raises:
         ValueError: A limit is not above 0.
 
@@ -143,6 +147,8 @@ class MemoryManager:
         if self._is_closed:
             message = "this memory manager is closed, and no session can begin in it"
             raise MemoryProviderError(message, hint="make a new one, or load a new host")
+        if self._is_begun and session_id != self.session_id:
+            self.on_session_end([*self._transcript])  # unless somebody has told of it
         self.session_id, self._is_begun, self._is_ended = session_id, True, False
         self._transcript.clear()
         self._roster.begin(session_id, options)
@@ -253,12 +259,9 @@ class MemoryManager:
         *,
         build_metadata: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
-        """The built-in ``memory`` tool was called: mirror what it has committed.
+        """The built-in ``memory`` tool returned ``result`` for ``args``: mirror what it has committed.
 
-        Args:
-            result: What the tool returned.
-            args: What it was called with.
-            build_metadata: Says more of the call, such as ``tool_call_id``.
+        ``build_metadata`` says more of the call, such as its ``tool_call_id``. A host's own memory needs no telling.
         """
         metadata = {"write_origin": "assistant_tool", "execution_context": "foreground", "tool_name": "memory"}
         known = {**metadata, "session_id": self.session_id, "platform": self._roster.options.get("platform", "")}
@@ -355,12 +358,8 @@ class MemoryManager:
         state = self._teller.worker.drain_state
         if state["status"] == "timed_out":
             names = ",".join(member.name for member in self._roster.members)
-            left = state["abandoned_writes"], state["abandoned_prefetches"], state["active_tasks"]
-            log.warning(
-                "memory closed too early providers=%s abandoned_writes=%d abandoned_prefetches=%d running=%d",
-                names,
-                *left,
-            )
+            left = " ".join(f"{what}={count}" for what, count in state.items() if what != "status")
+            log.warning("memory closed too early providers=%s %s", names, left)
         if self._is_begun and not self._is_ended:
             self._is_ended = True
             for member in self._roster.writers():

@@ -190,8 +190,10 @@ class Member:
 
     def _start(self, session_id: str, options: Mapping[str, Any]) -> None:
         try:
-            args, taken = fitted(self.provider.initialize, (session_id,), options)
-            self._call(self.provider.initialize, args, taken)
+            function = getattr(self.provider, "initialize", None)
+            if function is not None:
+                args, taken = fitted(function, (session_id,), options)
+                self._call(function, args, taken)
         except BaseException as error:
             self._failed_to_start(f"raised {describe(error)}")
             if isinstance(error, KeyboardInterrupt):

@@ -13,7 +13,6 @@ from hermes_core.config.redact import redact
 from hermes_core.errors import describe
 from hermes_core.memory.member import BUILTIN, Member
 from hermes_core.memory.tools import ToolIndex
-from hermes_core.plugins.context import is_memory_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +47,8 @@ class Roster:
     ) -> bool:
         """Take a provider in; False, with a warning, when it is refused."""
         try:
-            if isinstance(provider, type) or not is_memory_provider(provider):
-                return self.refuse(type(provider).__name__, "it is no memory provider")
+            if isinstance(provider, type) or not isinstance(getattr(provider, "name", None), str):
+                return self.refuse(type(provider).__name__, "it is no memory provider: that is an object with a name")
             member = Member(provider, self._limits, context, is_read_only=is_read_only)
             if not member.name.strip():
                 return self.refuse(type(provider).__name__, "it has no name")
@@ -135,7 +134,8 @@ def _unavailable(member: Member) -> str:
     if member.ask("is_available", seconds=seconds):
         return ""
     reason = member.failing.get("is_available") or member.text("unavailable_reason", seconds=seconds)
-    return f"it is not available: {reason or 'it does not say why'}"
+    unknown = f"it does not say why; `hermes memory setup {member.name}` configures it"
+    return f"it is not available: {reason or unknown}"
 
 
 def _complete(options: Mapping[str, Any], home_of_host: Path | None) -> dict[str, Any]:

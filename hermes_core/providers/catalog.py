@@ -13,6 +13,7 @@ from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
+from hermes_core.providers.foreign import completed
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
 
@@ -92,6 +93,11 @@ class ProviderCatalog:
         self._declared: dict[Plugin, list[Claim]] = {}
         self._lost: WeakKeyDictionary[Plugin, dict[str, tuple[str, str]]] = WeakKeyDictionary()
         self._remembered: dict[Plugin, list[tuple[dict[str, Any], int]] | None] = {}
+
+    @property
+    def generation(self) -> int:
+        """Another number once a plugin has been loaded, has offered something more, or has gone."""
+        return self._registry.generation
 
     def get(self, name: object) -> ProviderProfile | None:
         """The profile that wins ``name``, an alias, or None; case and outer blanks do not count.
@@ -309,14 +315,14 @@ class ProviderCatalog:
 
     def _build(self, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
         if claim.profile is not None:
-            return claim.profile
+            return completed(claim.profile)
         if claim.plugin.is_data:
             return self._from_data(claim, below)
         if not self._registry.load(claim.plugin):
             return None
         for impl, profile in reversed([*self._registry.items(PROFILES, is_profile, load=False)]):
             if impl.plugin is claim.plugin and _word(profile.name) == claim.name:
-                return profile  # type: ignore[no-any-return]
+                return completed(profile)
         if not claim.plugin.manifest.profiles:  # it used to offer it; what it offers now is collected next
             return None
         if "base_url" in claim.data or "extends" in claim.data:  # the manifest says it all

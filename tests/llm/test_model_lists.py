@@ -257,6 +257,25 @@ def test_what_is_configured_is_always_among_them(load_host, server, model, provi
     assert "unknown provider" in found[provider].reason or found[provider].models == ("b", "a")
 
 
+def test_an_entry_named_like_an_alias_lists_its_own_models_r06_07(load_host, server):
+    """The list comes from where a call would go: an entry of the operator's beats a bundled provider's alias."""
+    host = load_host(config={"providers": {"kimi": {"base_url": server.base_url}}})
+    for word in ("kimi", "custom:kimi", "Kimi"):
+        (found,) = host.models(word, refresh=True)
+        assert (found.provider, found.models, found.base_url) == ("custom:kimi", ("b", "a"), server.base_url)
+
+
+def test_all_are_asked_at_once(load_host, server):
+    """Twenty slow providers take as long as one."""
+    entries = {f"p-{number}": {"base_url": f"{server.base_url}/{number}"} for number in range(20)}
+    for _ in entries:
+        server.queue_response({"data": [{"id": "m"}]}, delay=0.5)
+    begun = time.monotonic()
+    found = load_host(config={"providers": entries}).models()
+    assert [answer.models for answer in found if answer.provider.startswith("custom:")] == [("m",)] * 20
+    assert time.monotonic() - begun < 5
+
+
 class Hanging(ProviderProfile):
     released = threading.Event()
 

@@ -29,6 +29,7 @@ ROWS = {
     "upper and lower case": ("<Memory-CONTEXT>\nold\n</MEMORY-context>after", "after"),
     "two blocks": (f"{BLOCK}\n{BLOCK}\nafter", "\n\nafter"),
     "two blocks on a line": (f"{BLOCK}{BLOCK}after", "after"),
+    "two closed on the line": (f"{OPEN}\nold{CLOSE}{OPEN}\nolder{CLOSE}after", "after"),
     "a block in a block": (f"{OPEN}\na\n{OPEN}\nb\n{CLOSE}\nc\n{CLOSE}after", "after"),
     "a tag within a block's prose": (f"{OPEN}\nsee {OPEN} here\n{CLOSE}after", "after"),
     "interleaved": (f"<mem{OPEN}\nold\n{CLOSE}ory-context>\n", f"<mem{OPEN}\nold\n{CLOSE}ory-context>\n"),

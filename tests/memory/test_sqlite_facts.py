@@ -91,8 +91,8 @@ def test_nothing_relates_to_what_was_never_said(told):
 def test_what_is_kept_for_one_is_not_seen_by_another(memory, home, other):
     """Neither recall, search, export nor forgetting crosses from one user or agent to another in one file."""
     mine = memory(user_id="ann")
-    mine.sync_turn("the secret garden", "indeed")
     fact, _ = mine.add_fact("the secret fact", "tool")
+    mine.sync_turn("the secret garden", "indeed")
     mine.flush()
     other = memory(**other)
     other.sync_turn("a public garden", "indeed")
@@ -100,5 +100,6 @@ def test_what_is_kept_for_one_is_not_seen_by_another(memory, home, other):
     assert "secret" not in other.prefetch("secret garden fact")
     assert all("secret" not in row["text"] for row in other.search("secret garden fact"))
     assert all("secret" not in row["text"] for row in other.export_records())
-    assert other.forget(fact) is False
-    assert "secret" in mine.prefetch("secret garden")
+    assert [other.forget(number) for number in (fact, fact + 1, fact + 2, 2**62)] == [True, True, False, False]
+    assert "secret fact" in mine.prefetch("secret garden")
+    assert "secret garden" in mine.prefetch("secret garden")

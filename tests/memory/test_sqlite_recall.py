@@ -166,3 +166,40 @@ def test_without_the_extra_words_alone_are_searched_and_nothing_is_imported(run_
         home.path,
     )
     assert "- user: I bought a kayak\n- assistant: Nice! False" in done.stdout, done.stderr
+
+
+def test_of_two_alike_the_later_goes_first(told):
+    """What was said again later is the better answer."""
+    provider = told("My favourite colour is green", *FILLER, "My favourite colour is blue")
+    assert "blue" in provider.search("favourite colour", 1)[0]["text"]
+
+
+def test_a_person_is_told_how_much_was_recalled(told):
+    """``recall_status`` counts the latest recall, and says nothing of an empty one."""
+    provider = told("I bought a kayak", *FILLER)
+    provider.prefetch("kayak")
+    assert provider.recall_status().count > 0
+    provider.prefetch("")
+    assert provider.recall_status() is None
+
+
+def test_a_caption_comes_along_only_when_it_is_asked_for(told):
+    """What stands in brackets at the end of a message is left out where it has no word of the question."""
+    provider = told("Look at this! [shared a photo: a red kayak on a lake]", "We go paddling on Sunday")
+    assert "red kayak" in provider.prefetch("which kayak")
+    assert "red kayak" not in provider.prefetch("paddling on Sunday")
+
+
+@pytest.mark.parametrize("author", ["Ann", {"name": "Ann"}, {"user_name": "Ann", "id": 3}])
+def test_who_wrote_in_a_shared_conversation_is_kept(memory, author):
+    """What the host says of the author is the speaker."""
+    provider = memory()
+    provider.sync_turn("I bought a kayak", "Nice!", turn_author=author)
+    assert "- Ann: I bought a kayak" in provider.prefetch("kayak")
+
+
+def test_a_message_in_blocks_is_kept_as_its_text(memory):
+    """Of a message with images the text is kept."""
+    provider = memory()
+    provider.sync_turn([{"type": "text", "text": "I bought a kayak"}, {"type": "image_url"}], None)
+    assert provider.prefetch("kayak").endswith("- user: I bought a kayak")

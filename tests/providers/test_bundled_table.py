@@ -65,3 +65,22 @@ def test_every_word_leads_to_one(catalog):
     words = [(word, name) for name, (*_, aliases) in EXPECTED.items() for word in (name, *aliases)]
     assert len({word for word, _ in words}) == len(words)
     assert [(word, catalog.resolve(f" {word.upper()} ")) for word, _ in words] == words
+
+
+def test_a_lookup_costs_no_more_than_its_own_plugin_r29_04(run_python, tmp_path):
+    """All bundled providers are listed, and one is got, with one plugin imported and no YAML read."""
+    done = run_python(
+        """
+        import sys
+        from hermes_core import Host
+        with Host.load(sys.argv[1], {}) as host:
+            print(len([*host.providers]), host.providers.get("openrouter").name)
+        print([name for name in sys.modules if name.startswith("hermes_plugins.model_providers__")])
+        print([name for name in ("yaml", "httpx", "jsonschema") if name in sys.modules])
+        """,
+        tmp_path,
+    )
+    assert (done.stderr, done.stdout.splitlines()) == (
+        "",
+        [f"{len(EXPECTED)} openrouter", "['hermes_plugins.model_providers__openrouter']", "[]"],
+    )

@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.choice import Choice, endpoint_of, trial_host, write
-from hermes_core.cli.commands.model import configured, given, outcome, pick, pick_model, report, with_key
+from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
@@ -74,6 +74,7 @@ def run(args: Namespace) -> int:
             print_json({**outcome(written), "found": [row._asdict() for row in found], "answer": answer})
         else:
             report(host, choice, written)
+            print_text('try it: hermes llm "hello"')
     return 0
 
 
@@ -122,7 +123,7 @@ def _best(host: Host, found: list[Found], args: Namespace) -> Choice:
         HermesError: Nothing was found.
     """
     for row in found:
-        is_new = row.provider != host.providers.resolve(configured(host))
+        is_new = is_other(host, row.provider)
         model = args.model or ("" if is_new else host.config().text("model", "default"))
         if not model:
             (listed,) = host.models(row.provider, refresh=True)
@@ -141,8 +142,7 @@ def _asked(host: Host, found: list[Found]) -> Choice:
     name = choose("Who shall answer?", [*options, Option(ANOTHER, "every provider there is")])
     if name == ANOTHER:
         return pick(host)
-    choice = Choice(name, is_new=name != host.providers.resolve(configured(host)))
-    choice = with_key(host, choice)
+    choice = with_key(host, Choice(name, is_new=is_other(host, name)))
     return choice._replace(model=pick_model(host, choice))
 
 

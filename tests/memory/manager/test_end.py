@@ -69,6 +69,20 @@ def test_a_turn_after_the_end_opens_the_session_again():
     assert provider.order == ["initialize", "on_session_end", "sync_turn", "on_session_end", "shutdown"]
 
 
+def test_a_new_session_ends_the_one_before():
+    """When another session begins and nobody has ended the one before, that one ends first, once."""
+    provider = Recorder()
+    memory = opened(provider)
+    memory.sync_all("hi", "hello")
+    memory.initialize_all("s2")
+    memory.on_session_end([])
+    memory.initialize_all("s3")
+    memory.close()
+    begun = [args[0] for args, _ in provider.named("initialize")]
+    assert (begun, provider.order.count("on_session_end")) == (["s1", "s2", "s3"], 3)
+    assert provider.order[:4] == ["initialize", "sync_turn", "on_session_end", "initialize"]
+
+
 def test_a_turn_that_raises_closes_the_memory_and_keeps_its_error_r09_04():
     """The manager as a context manager closes its providers, and the turn's own error goes on."""
     provider = Recorder()

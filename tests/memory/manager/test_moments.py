@@ -63,6 +63,29 @@ def test_the_documented_example_works_from_end_to_end(tmp_path):
     assert manager.shutdown_drain_state["status"] == "drained"
 
 
+def test_a_provider_need_not_have_every_method():
+    """Any object with a name will do: what it does not have, it has nothing to say to."""
+
+    class Bare:
+        name = "bare"
+
+        def prefetch(self, query):
+            return "tea"
+
+    with MemoryManager(limits=SHORT) as memory:
+        memory.add_provider(Bare())
+        memory.initialize_all("s1")
+        memory.on_turn_start(1, "hi")
+        memory.sync_all("hi", "hello")
+        assert (memory.prefetch_all("hi"), memory.get_all_tool_schemas(), memory.build_system_prompt()) == (
+            "tea",
+            [],
+            "",
+        )
+        memory.flush()
+        assert memory.stats["providers"][0]["state"] == "ready"
+
+
 @pytest.mark.parametrize("seconds", [0, -1])
 def test_a_timeout_is_above_zero(seconds):
     """A deadline of nothing is refused."""

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core import HermesError, MemoryProvider, redact
+from hermes_core import HermesError, MemoryProvider, RecallStatus, redact
 
 from . import tools
 from .answer import put_together
@@ -21,7 +21,7 @@ from .store import Memory, Message, Store, Turn, add_turns, ids_of
 from .text import query_words, split_head, split_pieces
 from .transfer import ENTRY_SEPARATOR, Importer, as_record, export, read_records
 from .vectors import Vectors
-from .writer import Writer
+from .writer import LEAVING_SECONDS, Writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,8 +34,11 @@ TOKENS = 1000
 CANDIDATES = 200
 """Hits by words, and by meaning, that are looked at."""
 LARGE = 10_000
-"""Memories from which on more hits are looked at, and both kinds at once."""
-_MOST_RANKED = 500
+"""Memories from which on more hits are looked at."""
+PARALLEL = 50_000
+"""Memories from which on words and meaning are searched at once."""
+_FEWEST, _SHORTEST = 20, 10
+"""A recall puts in order so many memories, and one more for each so many tokens of room."""
 _UNFINISHED_SECONDS = 0.2
 """How long a question waits for the turn before it to be written."""
 _OTHER_CONTEXTS = ("subagent", "cron", "flush")
@@ -104,9 +107,12 @@ class SqliteMemory(MemoryProvider):
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         self._finish_writing()
         words = query_words(query)
-        order = self._find(query, words)
+        order = self._find(query, words, _FEWEST + self.prefetch_tokens // _SHORTEST)
         text, self._count = put_together(order, self._opened.get, words, self.prefetch_tokens)
         return text
+
+    def recall_status(self) -> RecallStatus | None:
+        return RecallStatus("Memory", self._count) if self._count else None
 
     def sync_turn(
         self,
@@ -118,14 +124,18 @@ class SqliteMemory(MemoryProvider):
         turn_author: Any = None,
     ) -> None:
         if self._keeps_turns:
-            said = (("user", user_content, _author(turn_author)), ("assistant", assistant_content, ""))
+            author = "" if turn_author is None else _author(turn_author)
+            said = (("user", _plain(user_content), author), ("assistant", _plain(assistant_content), ""))
             self._writer.put((session_id or self._session, time.time(), said))
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
         self._session = new_session_id
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
-        self.flush()
+        try:
+            self.flush(LEAVING_SECONDS)
+        except HermesError as error:
+            log.warning("the session is not written yet error=%s", error)
 
     def on_pre_compress(self, messages: list[dict[str, Any]], *, require_checkpoint: bool = False) -> str:
         """Every turn is kept anyway; see that it is written."""
@@ -181,34 +191,39 @@ class SqliteMemory(MemoryProvider):
             HermesError: The file cannot be read.
         """
         self._finish_writing()
-        order = self._find(query, query_words(query))[:limit]
+        order = self._find(query, query_words(query), limit)
         with self._opened.reading() as connection:
             names = dict(connection.execute("select id, name from session where scope = ?", (self._scope,)))
         found = self._opened.get(order)
-        return [{"id": id_, **as_record(found[id_], names.get(found[id_].session))} for id_ in order if id_ in found]
+        return [
+            {"id": self._number(id_), **as_record(found[id_], names.get(found[id_].session))}
+            for id_ in order
+            if id_ in found
+        ]
 
     def add_fact(self, text: str, source: str) -> tuple[int, bool]:
         """Keep a fact; returns its id, and whether it is new."""
         with self._opened.writing() as connection:
             row, is_new = self._new_fact(connection, text, source)
-        return row.id, is_new
+        return self._number(row.id), is_new
 
-    def update_fact(self, id_: int, text: str) -> int:
+    def update_fact(self, number: int, text: str) -> int:
         """Replace a fact; returns the id of the new one.
 
         Raises:
             HermesError: There is no such fact.
         """
         with self._opened.writing() as connection:
+            id_ = self._id(number)
             old = self._opened.get([id_]).get(id_)
             if old is None or old.role != ROLE or not forget(connection, self._scope, id_):
-                raise HermesError(f"there is no fact {id_}", hint="memory_search gives the ids")
-            return self._new_fact(connection, text, old.speaker)[0].id
+                raise HermesError(f"there is no fact {number}", hint="memory_search gives the ids")
+            return self._number(self._new_fact(connection, text, old.speaker)[0].id)
 
-    def forget(self, id_: int) -> bool:
+    def forget(self, number: int) -> bool:
         """Delete a fact, or a whole message; False when there is none of that id."""
         with self._opened.writing() as connection:
-            return bool(forget(connection, self._scope, id_))
+            return bool(forget(connection, self._scope, self._id(number)))
 
     def export_records(self) -> Iterator[dict[str, Any]]:
         """Everything that is kept, in order, as ``import_lines`` takes it, one JSON object each."""
@@ -263,14 +278,22 @@ class SqliteMemory(MemoryProvider):
             raise HermesError("the memory provider 'sqlite' is not initialized")
         return self._store
 
-    def _find(self, query: str, words: Sequence[str]) -> list[int]:
-        """Ids of what answers a question, the best first."""
+    def _number(self, id_: int) -> int:
+        """An id as it is told to others: they see one scope, in which numbers begin at 1."""
+        return id_ - ids_of(self._scope)[0] + 1
+
+    def _id(self, number: int) -> int:
+        first, last = ids_of(self._scope)
+        return min(first + number - 1, last)
+
+    def _find(self, query: str, words: Sequence[str], limit: int) -> list[int]:
+        """Ids of what answers a question, the best first, ``limit`` at most."""
         if not words:
             return []
         self._places.catch_up()
         size = len(self._places)
         count = CANDIDATES if size < LARGE else 2 * CANDIDATES
-        if size < LARGE:
+        if size < PARALLEL:
             by_meaning = self._vectors.nearest(query, count)
             by_words = self._opened.by_words(words, self._scope, size, count)
         else:  # each spends its time where Python's lock is not held
@@ -279,7 +302,7 @@ class SqliteMemory(MemoryProvider):
                 by_words = self._opened.by_words(words, self._scope, size, count)
                 by_meaning = found.result()
         self._places.catch_up()
-        return rank(by_words, by_meaning, self._places, words, _MOST_RANKED)
+        return rank(by_words, by_meaning, self._places, words, limit)
 
     def _finish_writing(self) -> None:
         if self._writer.pending:
@@ -334,8 +357,19 @@ def _switch(value: Any) -> bool:
     return value is not False and str(value).strip().lower() not in ("false", "no", "off", "0")
 
 
+def _plain(content: Any) -> str:
+    """The text of a message, which may come in blocks."""
+    if isinstance(content, list):
+        parts = [block.get("text") if isinstance(block, dict) else block for block in content]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
 def _author(turn_author: Any) -> str:
     """The name of who wrote, however the host says it."""
-    if isinstance(turn_author, dict):
-        turn_author = turn_author.get("name") or turn_author.get("user_name")
-    return str(turn_author or "")
+    if isinstance(turn_author, str):
+        return turn_author
+    names = (
+        turn_author if isinstance(turn_author, dict) else vars(turn_author) if hasattr(turn_author, "__dict__") else {}
+    )
+    return next((str(names[key]) for key in ("name", "user_name", "display_name") if names.get(key)), "")

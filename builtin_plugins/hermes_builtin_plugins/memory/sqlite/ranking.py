@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .places import NOWHERE
@@ -19,11 +20,14 @@ MEANING = 0.8
 """The weight of the best hit by meaning, against the best by words."""
 SPREAD = (0.5, 0.3)
 """What a hit lends to what was said one and two places before and after it."""
+_SPREADING = 300
 SESSION = 0.15
 """The weight of the session that has the most hits by words."""
 SESSION_HITS = 8
 SPEAKER = 0.4
 """What being said by somebody whom the question names is worth."""
+RECENCY = 0.02
+"""What being the latest of all is worth: of two that are alike, the later one goes first."""
 
 
 def rank(
@@ -54,16 +58,20 @@ def rank(
     shares = _session_shares(by_words, places)
     asked = set(words)
     worth = [0.0 if asked.isdisjoint(name) else SPEAKER for name in places.names]
-    session, speaker = places.session, places.speaker
-    final = [(score / most + shares.get(session[row], 0.0) + worth[speaker[row]], row) for row, score in total.items()]
+    session, speaker, later = places.session, places.speaker, RECENCY / len(places)
+    final = [
+        (score / most + shares.get(session[row], 0.0) + worth[speaker[row]] + later * row, row)
+        for row, score in total.items()
+    ]
     return [row + places.first for _, row in nlargest(limit, final)]
 
 
 def _spread(base: Mapping[int, float], places: Places) -> dict[int, float]:
-    """The scores, of which what stands near has a share."""
+    """The scores, of which what stands near the best has a share."""
     total = defaultdict(float, base)
+    best = base.items() if len(base) <= _SPREADING else nlargest(_SPREADING, base.items(), key=itemgetter(1))
     for links in (places.before, places.after):
-        for row, score in base.items():
+        for row, score in best:
             near = row
             for share in SPREAD:
                 near = links[near]
