@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
+from hermes_core.cli.memory.chosen import Chosen, active_name, also_named, row_of
 from hermes_core.cli.memory.fields import NOTHING, Field, read_fields
 from hermes_core.cli.memory.requirements import install_command, missing_packages, missing_programs
 from hermes_core.config.keypath import is_secret
@@ -41,6 +41,7 @@ def status(host: Host) -> dict[str, Any]:
         "write_approval": memory.needs_approval,
         "pending": pending,
         "provider": provider_status(host, name) if name else None,
+        "also": [provider_status(host, other) for other in also_named(host)],
         "last_session": last_session(host.home),
     }
 
@@ -127,6 +128,10 @@ def as_text(shown: Mapping[str, Any]) -> dict[str, Any]:
     lines["write approval"] = "on" if shown["write_approval"] else "off"
     lines["waiting"] = f"{pending}: see `hermes memory pending`" if pending else ""
     lines["last session"] = troubles(shown["last_session"])
+    lines["also asked"] = [
+        f"{row['name']} ({row['state']}{', ' + row['reason'] if row.get('reason') else ''}; {row['leaves'] or '?'})"
+        for row in shown["also"]
+    ]
     provider = shown["provider"]
     if provider is None:
         return lines | {"provider": "none: hermes memory setup"}
