@@ -12,10 +12,10 @@ from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 
-from .conftest import SHORT, Recorder
+from .conftest import LONG, SHORT, Recorder
 
 
-def opened(provider, limits=SHORT):
+def opened(provider, limits=LONG):
     """A manager that nobody else closes."""
     memory = MemoryManager(limits=limits)
     memory.add_provider(provider)
@@ -146,7 +146,7 @@ def test_a_program_whose_provider_hangs_ends_in_time_r09_03(run_python):
 def test_what_cannot_be_stored_in_time_is_counted(caplog, gate):
     """Closing waits for a stuck provider as long as it may, then says how much was abandoned."""
     provider = Recorder(sync_turn=gate.wait)
-    memory = opened(provider)
+    memory = opened(provider, SHORT)
     assert memory.shutdown_drain_state["status"] == "not_started"
     for number in range(3):
         memory.sync_all(f"turn {number}", "ok")
@@ -196,7 +196,7 @@ def test_a_late_turn_is_refused_with_a_warning(caplog):
 def test_providers_close_last_come_first():
     """Providers are closed in the reverse of the order they came in."""
     closed = []
-    memory = MemoryManager(limits=SHORT)
+    memory = MemoryManager(limits=LONG)
     for name in ("builtin", "recorder"):
         memory.add_provider(Recorder(name, (), shutdown=lambda name=name: closed.append(name)))
     memory.shutdown_all()
