@@ -101,6 +101,14 @@ class Roster:
         for member in self.writers():
             member.read_tools()
 
+    def end(self, messages: list[dict[str, Any]]) -> None:
+        """Tell members that the session is over, when nothing is stored any more."""
+        for member in self.writers():
+            if member.lane.is_stuck:
+                member.blame("on_session_end", "was not called: an earlier call has not returned")
+            else:
+                member.ask("on_session_end", messages, seconds=self._limits.session_end_timeout)
+
     def close(self) -> None:
         """Close the members, the last one first."""
         if "shutdown_event" in self.options:

@@ -163,6 +163,15 @@ def test_what_cannot_be_stored_in_time_is_counted(caplog, gate):
     assert "abandoned_writes=2" in caplog.text
 
 
+def test_an_end_that_cannot_be_told_is_warned_of(caplog, gate):
+    """A provider that hangs when the program ends cannot be told so; that is said, and what it costs is bounded."""
+    memory = opened(Recorder(on_turn_start=gate.wait), SHORT)
+    memory.on_turn_start(1, "hi")
+    memory.shutdown_all()
+    for call in ("on_session_end", "shutdown"):
+        assert f"call={call} reason=was not called: an earlier call has not returned" in caplog.text
+
+
 def test_the_state_while_draining_is_told(gate):
     """While turns are being stored, the state says so; when all are, it says that."""
     memory = opened(Recorder(sync_turn=gate.wait), Limits(drain_timeout=5))
