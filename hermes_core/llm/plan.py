@@ -11,6 +11,7 @@ from hermes_core.auth.keys import (
     Credential,
     all_from_environment,
     for_address,
+    from_environment,
     from_section,
     hosts_of_keys,
     key_variables,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
+
+OF_A_LOGIN = "_OAUTH_TOKEN"
+"""How the name of a variable ends that holds another program's login: it is used, but chooses no provider."""
 MAIN = ("", "auto", "main")
 """Words for the provider that every other call goes to."""
 ANY_ENDPOINT = "custom"
@@ -328,8 +332,8 @@ class Planner:
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        keys = all_from_environment(key_variables(row.env_vars), self._environment)
-        return next(keys, None) if row.auth_type == "api_key" else None
+        names = [name for name in key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
+        return from_environment(names, self._environment) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
