@@ -361,7 +361,7 @@ class Host(HostMemory):
     def models(self, provider: str | None = None, *, refresh: bool = False) -> list[ModelList]:
         """The models of a provider, or of each that would answer now; every list says where it came from.
 
-        Providers are asked at once, and at most once an hour unless ``refresh``.
+        Providers are asked at once, and at most once an hour unless ``refresh``. Blocks for up to ten seconds.
 
         Raises:
             UnknownProviderError: There is no such provider, and no address for it.

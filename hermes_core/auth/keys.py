@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from hermes_core.config.environment import Environment
-    from hermes_core.providers.catalog import ProviderRow
+    from hermes_core.config.environment import Environment, Reads
+    from hermes_core.providers.row import ProviderRow
 
 _MINIMUM_LENGTH = 4
 
@@ -96,7 +96,13 @@ def hosts_of_keys(rows: Iterable[ProviderRow]) -> dict[str, list[str]]:
     return dict(sorted(hosts.items(), key=lambda item: -len(item[0])))
 
 
-def from_environment(names: Iterable[str], environment: Environment) -> Credential | None:
+def hint_at_keys(rows: Iterable[ProviderRow]) -> str:
+    """What to set where no provider is configured and no key was found."""
+    names = [name for row in rows for name in key_variables(row.env_vars)]
+    return f"run `hermes setup`, set model.provider, or one of {', '.join(names)}" if names else "set model.provider"
+
+
+def from_environment(names: Iterable[str], environment: Environment | Reads) -> Credential | None:
     """The first usable key among variables.
 
     Raises:
@@ -105,7 +111,7 @@ def from_environment(names: Iterable[str], environment: Environment) -> Credenti
     return next(all_from_environment(names, environment), None)
 
 
-def all_from_environment(names: Iterable[str], environment: Environment) -> Iterator[Credential]:
+def all_from_environment(names: Iterable[str], environment: Environment | Reads) -> Iterator[Credential]:
     """Every usable key among variables, in their order.
 
     Raises:
@@ -117,7 +123,7 @@ def all_from_environment(names: Iterable[str], environment: Environment) -> Iter
             yield found(value, f"env:{name}")
 
 
-def from_section(section: Mapping[str, Any], place: str, environment: Environment) -> Credential | None:
+def from_section(section: Mapping[str, Any], place: str, environment: Environment | Reads) -> Credential | None:
     """The key a section of the configuration holds, or names; one written out beats one named.
 
     Raises:
@@ -138,7 +144,9 @@ def from_section(section: Mapping[str, Any], place: str, environment: Environmen
     return None
 
 
-def for_address(base_url: str, hosts: Mapping[str, Iterable[str]], environment: Environment) -> Credential | None:
+def for_address(
+    base_url: str, hosts: Mapping[str, Iterable[str]], environment: Environment | Reads
+) -> Credential | None:
     """A key for an address nobody gave a key for.
 
     A variable that belongs to a known host is used for that host and those below it alone. For any

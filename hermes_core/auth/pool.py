@@ -11,7 +11,7 @@ from hermes_core.auth.keys import NO_CREDENTIAL, Credential, is_usable, key_vari
 from hermes_core.config.truth import is_number
 from hermes_core.errors import ExhaustedCredentialsError, MissingCredentialError, UnknownAuthProfileError, near
 from hermes_core.plugins.debug import warn_once
-from hermes_core.providers.profile import ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hermes_core.auth.entries import Entry
     from hermes_core.auth.store import Tree
     from hermes_core.config.settings import Config
+    from hermes_core.providers.profile import ProviderProfile
 
 log = logging.getLogger(__name__)
 
@@ -224,15 +225,15 @@ class CredentialPool:
         if "suppressed" in words:
             message = f"every credential of provider {name!r} was taken out of use"
             return MissingCredentialError(message, provider=name, hint=f"run `hermes auth reset {name}`")
-        message, hint = f"no credential for provider {name!r}", f"run `hermes auth add {name}`"
+        logs_in = bool(self.profile.oauth.get("device_url"))  # else a token can be stored, and no login begun
+        message = f"no credential for provider {name!r}"
+        hint = f"run `hermes auth {'login' if logs_in else 'add'} {name}`"
         names = key_variables(self.profile.env_vars)
         if "elsewhere" in words:
             message += f" at {host_of(self.address)!r}: the stored ones are for another address"
         elif names:
             message += f": none of {', '.join(names)} holds a usable key"
             hint = f"set {' or '.join(names)} in the environment or in .env, {hint}, or choose the embedded model"
-        elif self._needs_one:
-            hint = f"run `hermes auth login {name}`"
         return MissingCredentialError(message, provider=name, hint=hint)
 
     def entries(self) -> list[Entry]:
@@ -290,8 +291,7 @@ class CredentialPool:
     def _needs_one(self) -> bool:
         """Whether the provider wants a credential at all."""
         profile = self.profile
-        finds_its_own = type(profile).open_endpoint is not ProviderProfile.open_endpoint
-        if profile.auth_type == "none" or profile.is_local or finds_its_own:
+        if profile.auth_type == "none" or profile.is_local or opens_endpoint(profile):
             return False
         return bool(profile.oauth or profile.auth_type.startswith("oauth") or key_variables(profile.env_vars))
 

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.cli.choice import obstacle
 from hermes_core.config.check import check_home
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.tasks import fallback_chain
@@ -59,6 +60,7 @@ def examine(host: Host, *, offline: bool = False) -> list[Finding]:
         "secret file": _secret_files,
         "config": _config,
         "plugin": _plugins,
+        "memory": _memory,
         "model": _model,
         "provider": _without_network if offline else _providers,
         "log": _log,
@@ -188,6 +190,18 @@ def _plugins(host: Host) -> Iterator[Finding]:
     yield Finding(OK, "plugin", f"{len(host.plugins)} found: {counted}")
 
 
+def _memory(host: Host) -> Iterator[Finding]:
+    from hermes_core.cli.memory.doctor import examine as examine_memory
+
+    told = str(host.config().error)  # as what is wrong with the configuration
+    found = [finding for finding in examine_memory(host) if finding.message != told]
+    for finding in found:
+        yield Finding(finding.level, "memory", f"{finding.place}: {finding.message}", finding.remedy)
+    if not found:
+        provider = host.config().text("memory", "provider") or "no provider beside MEMORY.md and USER.md"
+        yield Finding(OK, "memory", f"nothing is wrong; {provider}")
+
+
 def _model(host: Host) -> Iterator[Finding]:
     planner, config = Planner(host.providers, host.credentials, host.say), host.config()
     try:
@@ -195,10 +209,15 @@ def _model(host: Host) -> Iterator[Finding]:
     except HermesError as error:
         yield Finding(ERROR, "model", str(error), error.hint)
     else:
+        problem = obstacle(host, route.profile)
         chosen = config.text("model", "provider") or config.text("model", "base_url")
         how = "" if chosen else ", as nothing is configured"
         key = f", with {route.credential.source}" if route.credential.value else ""
-        yield Finding(OK, "model", f"calls go to {route.provider} / {route.model}{key}{how}")
+        went = f"calls go to {route.provider} / {route.model}{key}{how}"
+        if problem is None:
+            yield Finding(OK, "model", went)
+        else:
+            yield Finding(ERROR, "model", f"{went}, but {problem}", problem.hint)
         for entry, standing in route.pool.standings(route.pool.entries()) if route.pool is not None else ():
             if standing.word in ("resting", "dead", "expired", "unusable", "missing"):
                 remedy = f"run `hermes auth list {route.provider}`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import derived_variable, found, is_usable, key_variables
@@ -10,16 +11,17 @@ from hermes_core.config.edit import edit_config, put, take_out
 from hermes_core.config.env_file import write_env
 from hermes_core.config.keypath import join_key, look, spelled
 from hermes_core.config.settings import ConfigFile
-from hermes_core.errors import ConfigError, HermesError
+from hermes_core.errors import ConfigError, HermesError, describe
 from hermes_core.host import Host
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
-from hermes_core.providers.profile import ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_core.llm.route import Endpoint
+    from hermes_core.providers.profile import ProviderProfile
 
 OF_AN_ENDPOINT = ("base_url", "api_key", "key_env", "api_mode", "default_headers", "extra_headers", "supports_vision")
 """What the model section says of one endpoint, and of no other."""
@@ -38,7 +40,7 @@ class Choice(NamedTuple):
         base_url: The address, where it is not the provider's own.
         key: The key to store, or ``""`` to leave what is stored.
         variable: The variable to store it in.
-        is_new: Whether another provider was configured before.
+        is_new: Whether another provider or address was configured before.
     """
 
     provider: str
@@ -70,13 +72,25 @@ def needs_address(profile: ProviderProfile | None) -> bool:
     """Whether a provider is a server of one's own, whose address the configuration alone can give."""
     if profile is None or profile.auth_type == "none" or profile.base_url or profile.hostname:
         return False
-    return type(profile).open_endpoint is ProviderProfile.open_endpoint
+    return not opens_endpoint(profile)
+
+
+def obstacle(host: Host, profile: ProviderProfile) -> HermesError | None:
+    """What keeps a provider from running its own server here; None when nothing does."""
+    try:
+        profile.check_endpoint(host.endpoint_host(host.config(), profile.name))
+    except HermesError as error:
+        return error
+    except Exception as error:  # noqa: BLE001 - plugin boundary: a hook that breaks is an obstacle too
+        message = f"provider {profile.name!r}: its hook check_endpoint raised {describe(error)}"
+        return HermesError(message, hint=f"run `hermes providers explain {profile.name}`")
+    return None
 
 
 def key_variable(host: Host, provider: str, base_url: str) -> str:
     """The variable that a provider's key is kept in; ``""`` when it takes none.
 
-    A key for another server than the provider's own gets one from that server's name.
+    A key for another server than the provider's own gets one from that server's name, which holds no other key.
     """
     profile = host.providers.get(provider)
     names = key_variables(profile.env_vars) if profile is not None else []
@@ -84,7 +98,12 @@ def key_variable(host: Host, provider: str, base_url: str) -> str:
         return names[0]
     if profile is not None and (profile.auth_type != "api_key" or profile.oauth):
         return ""
-    return derived_variable(host_of(base_url)) or f"{ANY_ENDPOINT.upper()}_API_KEY"
+    section, taken = host.config().section("model"), host.environment.file_values()
+    if section.get("key_env") and base_url in ("", section.get("base_url")):
+        return str(section["key_env"])
+    wanted = derived_variable(host_of(base_url)) or f"{ANY_ENDPOINT.upper()}_API_KEY"
+    numbered = (f"{wanted}_{number}" for number in count(2))
+    return next(name for name in chain([wanted], numbered) if not taken.get(name))
 
 
 def checked_key(text: str, variable: str) -> str:
@@ -103,7 +122,7 @@ def trial_host(host: Host, choice: Choice) -> Host:
     """A host that has made this choice already, while nothing is written."""
     section = host.config().section("model")
     overlay: dict[str, Any] = {"provider": choice.provider, "default": choice.model}
-    if choice.is_new or choice.base_url:
+    if choice.is_new:
         overlay |= dict.fromkeys(OF_AN_ENDPOINT)
         for name in ("default_headers", "extra_headers"):  # a null leaves a mapping alone
             overlay[name] = dict.fromkeys(section.get(name) or ())
@@ -137,7 +156,7 @@ def write(host: Host, choice: Choice) -> Written:
 
     def change(tree: Any) -> None:
         removed.clear()
-        for name in OF_AN_ENDPOINT if choice.is_new or choice.base_url else ():
+        for name in OF_AN_ENDPOINT if choice.is_new else ():
             while name not in keys and look(tree, spelled(tree, ("model", name))) is not None:
                 path = spelled(tree, ("model", name))
                 take_out(tree, path)

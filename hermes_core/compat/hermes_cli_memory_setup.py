@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.asking import Cancelled, ask, ask_secret, choose
+from hermes_core.cli.asking import ask_secret
+from hermes_core.cli.picker import Option, ask, choose
 from hermes_core.config.env_file import write_env
-from hermes_core.errors import ConfigError
+from hermes_core.errors import ConfigError, HermesError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,11 +28,7 @@ _CANCELLED = -1
 
 def _prompt(label: str, default: str | None = None, secret: bool = False) -> str:
     """Ask for a text, or for a secret that is not shown; a blank answer stands for ``default``."""
-
-    def read(text: str) -> str:
-        return text.strip() or str(default or "")
-
-    return str(ask_secret(label, read)) if secret else ask(label, read, str(default or ""))
+    return (ask_secret(label, str) or str(default or "")) if secret else ask(label, str(default or ""))
 
 
 def _curses_select(
@@ -39,9 +36,11 @@ def _curses_select(
 ) -> int:
     """Have one of several lines chosen, each a text or a text with its description; its place, from 0."""
     pairs = [(item, "") if isinstance(item, str) else (*map(str, item), "") for item in items]
+    options = [Option(pair[0], pair[1]) for pair in pairs]
     try:
-        return choose(title, [(pair[0], pair[1]) for pair in pairs], default)
-    except Cancelled:
+        chosen = choose(title, options, default=options[default].value)
+        return [option.value for option in options].index(chosen)
+    except (KeyboardInterrupt, HermesError):
         return default if cancel_returns is None else cancel_returns
 
 

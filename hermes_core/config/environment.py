@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.redact import register_address, register_secrets_in
 from hermes_core.config.scope import scoped
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 log = logging.getLogger(__name__)
+
+_SCHEMES = ("http", "https", "all")
+PROXY_VARIABLES = (*(f"{scheme.upper()}_PROXY" for scheme in _SCHEMES), *(f"{scheme}_proxy" for scheme in _SCHEMES))
+"""Variables that name a proxy; elsewhere than here, the system's own settings do so too."""
 
 Stamp = tuple[int, int, int] | None
 
@@ -26,6 +31,11 @@ def stamp(path: str | os.PathLike[str]) -> Stamp:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def may_name_proxies() -> bool:
+    """Whether this process may have been given a proxy; asked before Python looks through all variables for one."""
+    return sys.platform in ("win32", "darwin") or any(name in os.environ for name in PROXY_VARIABLES)
 
 
 class Environment:
@@ -90,7 +100,14 @@ class Environment:
 
     def get(self, name: str, default: str = "") -> str:
         """A setting: the process first, then ``.env``."""
-        return self._pinned.values().get(name) or self.variables.get(name) or self.file_values().get(name) or default
+        return self.first((name,)) or default
+
+    def first(self, names: Iterable[str]) -> str:
+        """The first of some settings that is set to something; ``""`` when none is."""
+        pinned, own, variables = self._pinned.values(), self._own.values(), self.variables
+        return next(
+            (found for name in names if (found := pinned.get(name) or variables.get(name) or own.get(name))), ""
+        )
 
     def flag(self, name: str) -> bool:
         """Whether a switch of the process environment is on; the home's ``.env`` sets none."""
@@ -108,6 +125,49 @@ class Environment:
                     self.variables[name] = value
                 except ValueError:  # a NUL byte, or letters that the locale has not
                     log.warning("cannot set a variable of .env in this process name=%r", name)
+
+
+class Reads:
+    """Looks variables up, and keeps what it found: what came of that holds until a variable changes.
+
+    Example:
+        >>> variables = {"ACME_API_KEY": "k-1"}
+        >>> reads = Reads(Environment(Path("/nonexistent"), variables))
+        >>> reads.credential("ACME_API_KEY"), reads.get("ACME_URL"), reads.hold()
+        ('k-1', '', True)
+        >>> variables["ACME_URL"] = "https://api.acme.test"
+        >>> reads.hold()
+        False
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._found: list[tuple[Callable[[Any], str], Any, str]] = []
+
+    def get(self, name: str) -> str:
+        """As ``Environment.get``."""
+        return self._kept(self._environment.get, name)
+
+    def first(self, names: Iterable[str]) -> str:
+        """As ``Environment.first``."""
+        return self._kept(self._environment.first, names)
+
+    def credential(self, name: str) -> str:
+        """As ``Environment.credential``."""
+        return self._kept(self._environment.credential, name)
+
+    def hold(self) -> bool:
+        """Whether everything would be found as it was.
+
+        Raises:
+            UnscopedSecretError: As ``credential``.
+        """
+        return all(look_up(asked) == found for look_up, asked, found in self._found)
+
+    def _kept(self, look_up: Callable[[Any], str], asked: Any) -> str:
+        found = look_up(asked)
+        self._found.append((look_up, asked, found))
+        return found
 
 
 class _EnvFile:

@@ -72,8 +72,13 @@ _MODEL = section(
     Key("default_headers", HEADERS, "sent with every request"),
     Key("extra_headers", HEADERS, "likewise; beats `default_headers`"),
     Key("context_length", COUNT),
-    Key("auth_mode", TEXT),
-    Key("entra", section(Key("scope", TEXT), is_open=True)),
+    Key(
+        "auth_mode",
+        TEXT,
+        "`entra_id`: a token of Microsoft Entra is sent in place of a key, where the provider takes one",
+    ),
+    Key("entra", section(Key("scope", TEXT, "what that token is for"), is_open=True)),
+    Key("ollama_num_ctx", COUNT, "context of an Ollama server in tokens"),
     text_key="default",
 )
 _ONE_MODEL = section(

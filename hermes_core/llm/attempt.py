@@ -15,7 +15,7 @@ from hermes_core.llm.request import assemble
 from hermes_core.llm.route import destination
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
-from hermes_core.providers.profile import EndpointHost, ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.wire import HttpRequest
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hermes_core.auth.keys import Credential
     from hermes_core.llm.route import Route
     from hermes_core.llm.steps import Deadline, Flow
+    from hermes_core.providers.profile import EndpointHost, ProviderProfile
     from hermes_core.types.call import Completion, LlmCall
     from hermes_core.types.wire import ApiMode, WireRequest
 
@@ -88,7 +89,7 @@ def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, s
         ProviderError: There is no answer.
     """
     base_url, api_key = credential.base_url or route.base_url, credential.value
-    if type(route.profile).open_endpoint is not ProviderProfile.open_endpoint:
+    if opens_endpoint(route.profile):
         opened = yield from _opened(route, base_url, api_key, means)
         base_url, api_key = opened or (base_url, api_key)
     base_url, api_mode = destination(route, base_url, api_key)
@@ -138,7 +139,10 @@ def _opened(route: Route, base_url: str, api_key: str, means: Means) -> Flow[tup
     """Address and key of an endpoint that the profile opens itself; the time of a download does not count."""
     asked, deadline = means.host(route.provider), means.deadline
     asked = asked._replace(
-        base_url=base_url, api_key=api_key, variable=lambda name: means.variable(route.profile, name)
+        settings=route.settings,
+        base_url=base_url,
+        api_key=api_key,
+        variable=lambda name: means.variable(route.profile, name),
     )
     before = deadline.left()
     try:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_core.types.wire import ApiMode
 from typing import TYPE_CHECKING
 
+from hermes_core.llm.kept import UsualRoute
 from hermes_core.llm.plan import NOBODY, Planner
 from hermes_core.llm.transport import Transport
 
@@ -151,6 +152,7 @@ class LlmEngine:
     def __init__(self, host: LaneHost) -> None:
         self._host = host
         self._planner = Planner(host.providers, host.credentials, host.say)
+        self._usual_route = UsualRoute(self._planner, host.providers, host.credentials.environment)
         self._transport = Transport()
         self._ledger = UsageLedger(host.home)
         self._learned: Learned = {}
@@ -274,7 +276,9 @@ class LlmEngine:
     def _first_route(self, config: Config, overrides: Overrides, agent: Agent) -> Route:
         """The first route; where it has no credential to begin with, the first fallback that has one."""
         try:
-            return self._planner.route(config, overrides, agent)
+            if any(overrides):
+                return self._planner.route(config, overrides, agent)
+            return self._usual_route.plan(config)
         except MissingCredentialError:
             if any(overrides):
                 raise

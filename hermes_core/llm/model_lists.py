@@ -12,6 +12,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from hermes_core.config.redact import redact
 from hermes_core.errors import HermesError, ProviderError, ProviderHookError, describe
 from hermes_core.llm.plan import Planner
 from hermes_core.llm.request import call_hook
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from hermes_core.auth.keys import Credential
     from hermes_core.llm.engine import LaneHost
     from hermes_core.llm.route import Endpoint
-    from hermes_core.providers.catalog import ProviderRow
     from hermes_core.providers.profile import ProviderProfile
+    from hermes_core.providers.row import ProviderRow
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,7 @@ class ModelLists:
             try:
                 found = self.get(name, refresh=refresh, ask=ask(name))
             except Exception as error:  # noqa: BLE001 - a broken provider is a row, and no more
-                found = ModelList(name, reason=describe(error))
+                found = ModelList(name, reason=redact(describe(error)))
             answers.put((name, found))
 
         found: dict[str, ModelList] = {}
@@ -223,7 +224,7 @@ def _ask(place: Endpoint, credential: Credential | None, seconds: float) -> tupl
             profile.name, "fetch_models", wanted, hook, api_key=key, base_url=address or None, timeout=seconds
         )
     except (HermesError, TimeoutError) as error:
-        return [], describe(error)
+        return [], redact(describe(error))
     finally:
         inquiry.reset(token)
     models = usable_ids(found or ())

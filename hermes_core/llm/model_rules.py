@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hermes_core.providers.profile import OMIT_TEMPERATURE
 
@@ -23,6 +24,7 @@ def bare_name(model: str) -> str:
     return model.rpartition("/")[2].lower()
 
 
+@lru_cache(256)
 def fixed_temperature(model: str) -> object:
     """The temperature that a model takes, ``OMIT_TEMPERATURE`` for none, or None: the caller's.
 
@@ -34,6 +36,7 @@ def fixed_temperature(model: str) -> object:
     return next((value for pattern, value in _TEMPERATURES if re.fullmatch(pattern, name)), None)
 
 
+@lru_cache(256)
 def max_tokens_field(model: str, usual: str) -> str:
     """The name of the output limit in OpenAI's format.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_core.config.environment import may_name_proxies
 from hermes_core.config.redact import register_address
-from hermes_core.llm.http1 import address_of
+from hermes_core.llm.http1 import Address, address_of
 from hermes_core.llm.idle import MOST, SECONDS
 from hermes_core.llm.tls import USUAL, Tls, tls_context
-from hermes_core.types.address import host_of, is_loopback
+from hermes_core.types.address import is_loopback
 
 if TYPE_CHECKING:
     import ssl
@@ -42,19 +43,18 @@ def place_of(url: str, tls: Tls = USUAL) -> Place:
         ValueError: No request can go there.
     """
     address = address_of(url)
-    return Place(address.host, address.port, tls if address.is_secure else None, proxy_for(url))
+    return Place(address.host, address.port, tls if address.is_secure else None, _proxy_for(address))
 
 
-def proxy_for(url: str) -> str | None:
-    """The proxy the environment names for a URL; this machine's own addresses are never proxied."""
-    host = host_of(url)
-    if is_loopback(host):
+def _proxy_for(address: Address) -> str | None:
+    """The proxy the environment names; this machine's own addresses are never proxied."""
+    if is_loopback(address.host) or not may_name_proxies():
         return None
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()
-    proxy = proxies.get(url.partition(":")[0].lower()) or proxies.get("all")
-    return proxy if proxy and not proxy_bypass(host) else None
+    proxy = proxies.get("https" if address.is_secure else "http") or proxies.get("all")
+    return proxy if proxy and not proxy_bypass(address.host) else None
 
 
 def proxied(place: Place, backend: Any, http_proxy: Any, socks_proxy: Any) -> Any:

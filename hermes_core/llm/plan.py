@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -10,7 +11,9 @@ from hermes_core.auth.keys import (
     Credential,
     all_from_environment,
     for_address,
+    from_environment,
     from_section,
+    hint_at_keys,
     hosts_of_keys,
     key_variables,
     url_variables,
@@ -20,9 +23,9 @@ from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
 from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
-from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
+from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
+from hermes_core.llm.trust import Overrides
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
@@ -33,15 +36,19 @@ if TYPE_CHECKING:
 
     from hermes_core.auth.credentials import Credentials
     from hermes_core.auth.pool import CredentialPool
+    from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
-    from hermes_core.llm.trust import Overrides
-    from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
+    from hermes_core.providers.catalog import ProviderCatalog
+    from hermes_core.providers.row import ProviderRow
 
 
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
+
+OF_A_LOGIN = "_OAUTH_TOKEN"
+"""How the name of a variable ends that holds another program's login: it is used, but chooses no provider."""
 MAIN = ("", "auto", "main")
 """Words for the provider that every other call goes to."""
 ANY_ENDPOINT = "custom"
@@ -60,9 +67,19 @@ class Planner:
     def __init__(self, catalog: ProviderCatalog, credentials: Credentials, say: Callable[[str], None]) -> None:
         self._catalog = catalog
         self._credentials = credentials
-        self._environment = credentials.environment
+        self._environment: Environment | Reads = credentials.environment
         self._say = say
+        self._only: tuple[Config | None, dict[str, str]] = None, {}
         self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
+
+    def usual_route(self, config: Config, reads: Reads) -> Route:
+        """The route of a call that chooses nothing, variables looked up by ``reads``; raises what ``route`` does."""
+        planner = copy(self)
+        planner._environment = reads  # noqa: SLF001 - its own, here and below
+        try:
+            return planner.route(config, Overrides())
+        finally:
+            self._only, self._task_of = planner._only, planner._task_of  # noqa: SLF001
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
         """The route to try first.
@@ -124,7 +141,8 @@ class Planner:
         task = auxiliary_task(config, "vision")
         if task.is_explicit:
             return self._task_route(config, task, first.provider)
-        model = call_hook(first.provider, "default_vision_model", str | None, first.profile.default_vision_model)
+        hook, key = first.profile.get_vision_model, first.credential.value
+        model = call_hook(first.provider, "get_vision_model", str | None, hook, first.base_url, key)
         if model:
             return first._replace(model=model, accepts_images=True)
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
@@ -187,6 +205,7 @@ class Planner:
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
+        model = model or self._only_model(config, profile, address, credential.value)
         return Route(
             profile=profile,
             provider=profile.name,
@@ -201,12 +220,20 @@ class Planner:
             ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
-            reasoning=self._reasoning(config),
+            reasoning=sections.reasoning(config, self._say),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
-            settings=config.section(profile.name),
+            settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
+
+    def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
+        """The one model of a server on this machine, where nobody names any; asked once under a configuration."""
+        if self._only[0] is not config:
+            self._only = config, {}
+        found = self._only[1].get(address) or only_model(profile, address, key)
+        self._only[1][address] = found
+        return found
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.
@@ -227,13 +254,6 @@ class Planner:
         """A variable for a wire that signs, ``""`` when it is not set; what is another provider's is kept back."""
         owners = [row.name for row in self._catalog if name in row.env_vars]
         return self._environment.credential(name) if not owners or profile.name in owners else ""
-
-    def _reasoning(self, config: Config) -> dict[str, Any] | None:
-        try:
-            return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
-        except ValueError as error:
-            self._say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
-            return None
 
     def active(self, config: Config) -> str:
         """The name of the provider that a call goes to when nobody asks for another.
@@ -299,15 +319,15 @@ class Planner:
                     "set model.provider in config.yaml to choose another"
                 )
                 return row.name
-        raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
+        raise MissingCredentialError("no provider is configured, and no credential was found", hint=hint_at_keys(rows))
 
     def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        keys = all_from_environment(key_variables(row.env_vars), self._environment)
-        return next(keys, None) if row.auth_type == "api_key" else None
+        names = [name for name in key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
+        return from_environment(names, self._environment) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
@@ -354,7 +374,7 @@ class Planner:
             pool=self._pool(config, profile, address, section, entry),
             headers={**sections.headers(section), **entry.extra_headers},
             api_mode=sections.api_mode(profile, section, entry, address, ""),
-            tls=sections.tls(entry, address, self._environment.get),
+            tls=sections.tls(entry, address, self._environment.first),
         )
 
     def _pool(
@@ -377,8 +397,3 @@ class Planner:
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
-
-
-def _wanted(rows: list[ProviderRow]) -> str:
-    names = [name for row in rows for name in key_variables(row.env_vars)]
-    return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"

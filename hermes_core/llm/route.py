@@ -10,6 +10,8 @@ from hermes_core.errors import MissingModelError
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.llm.wire.select import mandated, usual
+from hermes_core.providers.model_list import usable_ids
+from hermes_core.types.address import host_of, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from hermes_core.auth.keys import Credential
     from hermes_core.auth.pool import CredentialPool
     from hermes_core.providers.profile import ProviderProfile
+
+LIST_SECONDS = 5.0
+"""How long a server on this machine may take to say which model it has."""
 
 
 class Route(NamedTuple):
@@ -36,7 +41,7 @@ class Route(NamedTuple):
         accepts_images: Whether an image may be sent.
         reasoning: How much the model is to think, ``{"enabled": bool, "effort": str}``, or None.
         extra_body: What the operator adds to the request's body.
-        settings: The section of ``config.yaml`` that bears the provider's name.
+        settings: What ``config.yaml`` tells the profile: the section that bears the provider's name, mostly.
         timeout: The operator's limit for one attempt in seconds, or None.
         tls: Whose certificates are trusted.
     """
@@ -79,23 +84,34 @@ class Endpoint(NamedTuple):
 
 
 def default_model(profile: ProviderProfile, *, cheap: bool = False) -> str:
-    """The model to ask when neither the operator nor the plugin names one.
+    """The model to ask when neither the operator nor the plugin names one; ``""`` when the profile does not either.
 
     Args:
         profile: The provider's.
         cheap: Whether a plugin chose the provider for side work; then its cheap model comes first.
-
-    Raises:
-        MissingModelError: The profile names none either.
     """
     found = [*profile.fallback_models[:1], profile.default_aux_model]
     if cheap:
         found.reverse()
-    model = next((name for name in found if name), "")
-    if not model:
-        message = f"no model is chosen for provider {profile.name!r}: give model=, or set model.default"
-        raise MissingModelError(message, provider=profile.name, hint="set model.default in config.yaml")
-    return model
+    return next((name for name in found if name), "")
+
+
+def only_model(profile: ProviderProfile, base_url: str, api_key: str) -> str:
+    """The one model that a server on this machine lists; such a server is asked, and no other. Blocks.
+
+    Raises:
+        MissingModelError: It lists several or none, or it is another machine.
+    """
+    listed: list[str] = []
+    if is_loopback(host_of(base_url)):
+        arguments = {"api_key": api_key or None, "base_url": base_url, "timeout": LIST_SECONDS}
+        answer = call_hook(profile.name, "fetch_models", list | tuple | None, profile.fetch_models, **arguments)
+        listed = usable_ids(answer or ())
+    if len(listed) == 1:
+        return listed[0]
+    message = f"no model is chosen for provider {profile.name!r}: give model=, or set model.default"
+    hint = f"run `hermes models {profile.name}` to see which there are, and set model.default in config.yaml"
+    raise MissingModelError(message, provider=profile.name, hint=hint)
 
 
 def destination(route: Route, base_url: str, api_key: str) -> tuple[str, str]:

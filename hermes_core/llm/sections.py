@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.kinds import API_MODE
 from hermes_core.config.once import warn_once
 from hermes_core.config.truth import as_bool
+from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.route import wire_format
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 
 if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
+    from hermes_core.config.settings import Config
     from hermes_core.providers.profile import ProviderProfile
+
+FOR_PROFILES = ("auth_mode", "entra", "ollama_num_ctx")
+"""Keys of a route's section that mean nothing to the host, and something to a profile."""
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +48,11 @@ def demanded_mode(section: Mapping[str, Any], entry: ProviderEntry) -> str:
     return said
 
 
+def settings(section: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """What a profile is told: its provider's own section, and what it may read of the route's."""
+    return {**{key: section[key] for key in FOR_PROFILES if key in section}, **own}
+
+
 def mapping(value: object) -> Mapping[str, Any]:
     """A mapping as it is, all else as an empty one."""
     return value if isinstance(value, Mapping) else {}
@@ -68,11 +78,19 @@ def accepts_images(profile: ProviderProfile, section: Mapping[str, Any], entry: 
     return profile.supports_vision_user_messages if said is None else said
 
 
-def tls(entry: ProviderEntry, address: str, variable: Callable[[str], str]) -> Tls:
+def tls(entry: ProviderEntry, address: str, first_of: Callable[[Iterable[str]], str]) -> Tls:
     """Whose certificates are trusted at an address; one that is not encrypted needs none."""
     if not address.startswith("https:"):
         return USUAL
     if not entry.ssl_verify:
         warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
-    files = (entry.ssl_ca_cert, *map(variable, CA_VARIABLES))
-    return Tls(os.path.expanduser(next(filter(None, files), "")), entry.ssl_verify)
+    return Tls(os.path.expanduser(entry.ssl_ca_cert or first_of(CA_VARIABLES)), entry.ssl_verify)
+
+
+def reasoning(config: Config, say: Callable[[str], None]) -> dict[str, Any] | None:
+    """How much plugins' calls are to think; None, and a word to the operator, where what is written is no effort."""
+    try:
+        return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
+    except ValueError as error:
+        say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
+        return None

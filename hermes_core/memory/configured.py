@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import MemoryProviderError, describe
+from hermes_core.memory.last_session import keep
 from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 from hermes_core.memory.member import BUILTIN
@@ -46,4 +47,6 @@ def configured_manager(catalog: MemoryCatalog, config: Config, home: Path, store
 
     if manager.providers:
         manager.call_at_end(store.subscribe(mirror))
+    if any(chosen):
+        manager.call_at_end(lambda: keep(home, manager.stats) if manager.session_id else None)
     return manager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 MARK = "§"
 SEPARATOR = f"\n{MARK}\n"
 ID_LETTERS = 8
+_EDGES = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")
 
 
 class Document(NamedTuple):
@@ -48,13 +50,13 @@ def parse(content: bytes) -> Document:
 
 
 def plain(text: str) -> str:
-    """A text with plain line ends and without blanks around it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    """A text with plain line ends, and without blanks and byte order marks around it."""
+    return _EDGES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def split(text: str) -> tuple[str, ...]:
     """The entries of a text: trimmed, none blank, each once."""
-    entries = (entry.strip() for entry in text.split(SEPARATOR))
+    entries = (plain(entry) for entry in text.split(SEPARATOR))
     return tuple(dict.fromkeys(entry for entry in entries if entry))
 
 

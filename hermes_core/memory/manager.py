@@ -8,6 +8,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.at_exit import close_at_exit
 from hermes_core.memory.compression import before_compression, checkpoint_version
 from hermes_core.memory.limits import Limits
@@ -47,6 +48,10 @@ class MemoryManager:
         external_prefetch_timeout: Seconds that a turn waits for what is recalled.
         limits: All limits, in place of that one.
         home: The home that providers keep their files in; the active one when None.
+
+    Attributes:
+        limits: As given.
+        session_id: The session that runs.
 
     Raises:
         ValueError: A limit is not above 0.
@@ -135,7 +140,15 @@ class MemoryManager:
             session_id: The session.
             options: What providers are told of it; ``hermes_home``, ``platform``, ``agent_context`` and, in a
                 named profile, ``agent_identity`` and ``agent_workspace`` are filled in.
+
+        Raises:
+            MemoryProviderError: The manager is closed.
         """
+        if self._is_closed:
+            message = "this memory manager is closed, and no session can begin in it"
+            raise MemoryProviderError(message, hint="make a new one, or load a new host")
+        if self._is_begun and session_id != self.session_id:
+            self.on_session_end([*self._transcript])  # unless somebody has told of it
         self.session_id, self._is_begun, self._is_ended = session_id, True, False
         self._transcript.clear()
         self._roster.begin(session_id, options)
@@ -246,12 +259,9 @@ class MemoryManager:
         *,
         build_metadata: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
-        """The built-in ``memory`` tool was called: mirror what it has committed.
+        """The built-in ``memory`` tool returned ``result`` for ``args``: mirror what it has committed.
 
-        Args:
-            result: What the tool returned.
-            args: What it was called with.
-            build_metadata: Says more of the call, such as ``tool_call_id``.
+        ``build_metadata`` says more of the call, such as its ``tool_call_id``. A host's own memory needs no telling.
         """
         metadata = {"write_origin": "assistant_tool", "execution_context": "foreground", "tool_name": "memory"}
         known = {**metadata, "session_id": self.session_id, "platform": self._roster.options.get("platform", "")}
@@ -348,17 +358,11 @@ class MemoryManager:
         state = self._teller.worker.drain_state
         if state["status"] == "timed_out":
             names = ",".join(member.name for member in self._roster.members)
-            left = state["abandoned_writes"], state["abandoned_prefetches"], state["active_tasks"]
-            log.warning(
-                "memory closed too early providers=%s abandoned_writes=%d abandoned_prefetches=%d running=%d",
-                names,
-                *left,
-            )
+            left = " ".join(f"{what}={count}" for what, count in state.items() if what != "status")
+            log.warning("memory closed too early providers=%s %s", names, left)
         if self._is_begun and not self._is_ended:
             self._is_ended = True
-            for member in self._roster.writers():
-                seconds = self.limits.session_end_timeout
-                member.ask("on_session_end", [*self._transcript], seconds=seconds)
+            self._roster.end([*self._transcript])
         self._roster.close()
         for callback in self._at_end:
             callback()

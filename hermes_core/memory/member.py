@@ -113,12 +113,12 @@ class Member:
         args, options = fitted(function, tuple(clean_args), clean_options, by_place)
         return self._call(function, args, options)
 
-    def ask(self, method: str, *args: Any, seconds: float, expected: type | None = None, **options: Any) -> Any:
+    def ask(self, method: str, *args: Any, seconds: float, expected: Any = None, **options: Any) -> Any:
         """Call a method in the provider's thread, and wait for it no longer than ``seconds``.
 
         Returns:
             What it returns; None when it fails, takes longer, still is at work on something earlier, or returns
-            anything but ``expected``. All that is counted, and warned of once.
+            anything but ``expected``, a type. All that is counted, and warned of once.
         """
         try:
             value = self.lane.call(lambda: self.perform(method, *args, **options), seconds)
@@ -135,7 +135,9 @@ class Member:
             if expected is None or value is None or isinstance(value, expected):
                 self.failing.pop(method, None)
                 return value
-            self.blame(method, f"returned {type(value).__name__} where {expected.__name__} is due")
+            self.blame(
+                method, f"returned {type(value).__name__} where {getattr(expected, '__name__', expected)} is due"
+            )
         return None
 
     def text(self, method: str, *args: Any, seconds: float, **options: Any) -> str:
@@ -159,9 +161,9 @@ class Member:
 
     def read_tools(self) -> None:
         """Ask it for its schemas; while it does not say, what it said before holds on."""
-        found = self.ask("get_tool_schemas", seconds=self.limits.hook_timeout, expected=list)
+        found = self.ask("get_tool_schemas", seconds=self.limits.hook_timeout, expected=list | tuple)
         if found is not None or not (self.lane.is_stuck or "get_tool_schemas" in self.failing):
-            self.schemas = found or []
+            self.schemas = [*(found or ())]
 
     def begin(self, session_id: str, options: Mapping[str, Any]) -> Job | None:
         """Have it get ready, and say its tools, in its own thread; None while that is stuck."""
@@ -188,8 +190,10 @@ class Member:
 
     def _start(self, session_id: str, options: Mapping[str, Any]) -> None:
         try:
-            args, taken = fitted(self.provider.initialize, (session_id,), options)
-            self._call(self.provider.initialize, args, taken)
+            function = getattr(self.provider, "initialize", None)
+            if function is not None:
+                args, taken = fitted(function, (session_id,), options)
+                self._call(function, args, taken)
         except BaseException as error:
             self._failed_to_start(f"raised {describe(error)}")
             if isinstance(error, KeyboardInterrupt):
@@ -197,7 +201,7 @@ class Member:
             return
         try:
             found = self.perform("get_tool_schemas")
-            self.schemas = found if isinstance(found, list) else []
+            self.schemas = [*found] if isinstance(found, list | tuple) else []
         except BaseException as error:
             self.schemas = []
             self.blame("get_tool_schemas", f"raised {describe(error)}")

@@ -13,7 +13,6 @@ from hermes_core.config.redact import redact
 from hermes_core.errors import describe
 from hermes_core.memory.member import BUILTIN, Member
 from hermes_core.memory.tools import ToolIndex
-from hermes_core.plugins.context import is_memory_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +47,11 @@ class Roster:
     ) -> bool:
         """Take a provider in; False, with a warning, when it is refused."""
         try:
-            if isinstance(provider, type) or not is_memory_provider(provider):
-                return self.refuse(type(provider).__name__, "it is no memory provider")
+            if isinstance(provider, type) or not isinstance(getattr(provider, "name", None), str):
+                return self.refuse(type(provider).__name__, "it is no memory provider: that is an object with a name")
             member = Member(provider, self._limits, context, is_read_only=is_read_only)
+            if not member.name.strip():
+                return self.refuse(type(provider).__name__, "it has no name")
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -100,6 +101,14 @@ class Roster:
         for member in self.writers():
             member.read_tools()
 
+    def end(self, messages: list[dict[str, Any]]) -> None:
+        """Tell members that the session is over, when nothing is stored any more."""
+        for member in self.writers():
+            if member.lane.is_stuck:
+                member.blame("on_session_end", "was not called: an earlier call has not returned")
+            else:
+                member.ask("on_session_end", messages, seconds=self._limits.session_end_timeout)
+
     def close(self) -> None:
         """Close the members, the last one first."""
         if "shutdown_event" in self.options:
@@ -129,11 +138,12 @@ def is_mirror(member: Member) -> bool:
 
 def _unavailable(member: Member) -> str:
     """Why a provider cannot be used here, by what it says itself; ``""`` when it can."""
-    seconds = member.limits.hook_timeout
-    if member.ask("is_available", seconds=seconds):
+    if member.ask("is_available", seconds=member.limits.initialize_timeout):  # it may import a great deal
         return ""
-    reason = member.failing.get("is_available") or member.text("unavailable_reason", seconds=seconds)
-    return f"it is not available: {reason or 'it does not say why'}"
+    said = member.text("unavailable_reason", seconds=member.limits.hook_timeout)
+    reason = member.failing.get("is_available") or said
+    unknown = f"it does not say why; `hermes memory setup {member.name}` configures it"
+    return f"it is not available: {reason or unknown}"
 
 
 def _complete(options: Mapping[str, Any], home_of_host: Path | None) -> dict[str, Any]:

@@ -64,7 +64,8 @@ def _perform(member: Member, method: str, args: tuple[Any, ...], options: dict[s
     where = f" session={session}" if session else ""
     if not member.is_usable:
         _count(member, method, 2)
-        member.blame(method, f"was not called: the provider is {member.state}, {member.reason}{where}")
+        if method in COUNTED:  # of the rest nothing is lost
+            member.blame(method, f"was not called: the provider is {member.state}, {member.reason}{where}")
         return
     try:
         member.perform(method, *args, **options)

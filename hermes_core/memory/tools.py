@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from hermes_core.memory.member import Member
 
 log = logging.getLogger("hermes_core.memory")
+
+_NAME = r"[A-Za-z0-9_-]{1,64}"
 
 
 def normalize_tool_schema(schema: Any) -> dict[str, Any] | None:
@@ -31,6 +35,19 @@ def normalize_tool_schema(schema: Any) -> dict[str, Any] | None:
         return None
     name = schema.get("name")
     return dict(schema) if isinstance(name, str) and name.strip() else None
+
+
+def _problem(schema: Mapping[str, Any]) -> str:
+    """Why a schema cannot be shown to a model; one that its API refuses would spoil every request."""
+    if schema["name"] in CORE_TOOLS:
+        return "the name is the host's own"
+    if not re.fullmatch(_NAME, schema["name"]):
+        return "a name has up to 64 letters, digits, '_' and '-'"
+    try:
+        json.dumps(schema)
+    except (TypeError, ValueError, RecursionError):
+        return "its schema holds what JSON cannot"
+    return ""
 
 
 class Indexed(NamedTuple):
@@ -62,11 +79,11 @@ class ToolIndex:
                 schema = normalize_tool_schema(raw)
                 if schema is None:
                     self._warn(member, f"{type(raw).__name__} without a name", "it is no function schema with a name")
-                elif schema["name"] in CORE_TOOLS:
-                    self._warn(member, schema["name"], "the name is the host's own")
                 elif schema["name"] in tools:
                     owner = tools[schema["name"]].member
                     self._warn(member, schema["name"], f"provider {owner.name!r} has a tool of that name already")
+                elif problem := _problem(schema):
+                    self._warn(member, schema["name"], problem)
                 else:
                     tools[schema["name"]] = Indexed(member, schema)
         return tools

@@ -10,7 +10,7 @@ _WORDS = (
 ).split()
 _PHRASES = (r"thank\s+you", r"go\s+ahead", r"do\s+it", r"got\s+it")
 
-TRIVIAL_PROMPT_RE = re.compile(rf"\s*+(?:{'|'.join([*_PHRASES, *_WORDS])})(?!\w)[\W_]*+\Z", re.IGNORECASE)
+TRIVIAL_PROMPT_RE = re.compile(rf"\s*+(?:{'|'.join([*_PHRASES, *_WORDS])})[\W_]*+\Z", re.IGNORECASE)
 """Matches a bare greeting or acknowledgement, with any punctuation after it."""
 
 _INVOKED = "[IMPORTANT: The user has invoked the "

@@ -111,7 +111,7 @@ class Worker:
     @property
     def load(self) -> dict[str, Any]:
         """What there is to do: ``waiting``, ``capacity``, the label of what runs, and since how many seconds."""
-        running, since = self._queue.running, self._queue.since
+        running, since = self._running, self._queue.since
         return {
             "waiting": len(self._queue.waiting),
             "capacity": self._size,
@@ -123,7 +123,13 @@ class Worker:
     def is_idle(self) -> bool:
         """Whether nothing runs or waits."""
         with self._queue.changed:
-            return self._queue.running is None and not self._queue.waiting
+            return self._running is None and not self._queue.waiting
+
+    @property
+    def _running(self) -> Task | None:
+        """What runs now; the thread itself may not have noticed yet that it has ended."""
+        task = self._queue.running
+        return None if task is None or task.ended.is_set() else task
 
     def submit(self, kind: str, work: Callable[[], object], label: str) -> Task | None:
         """Queue a task, in a copy of the caller's context; None when it is refused: closed, or full.
@@ -141,7 +147,7 @@ class Worker:
     def wait(self, seconds: float | None) -> bool:
         """Wait until all that was submitted before has ended; False when that takes longer."""
         with self._queue.changed:
-            pending = [task for task in (self._queue.running, *self._queue.waiting) if task is not None]
+            pending = [task for task in (self._running, *self._queue.waiting) if task is not None]
         until = None if seconds is None else monotonic() + seconds
         return all(task.ended.wait(None if until is None else max(0.0, until - monotonic())) for task in pending)
 
@@ -153,8 +159,7 @@ class Worker:
         self._drain["status"] = "draining"
         is_done = self.wait(seconds)
         left = self._queue.close()
-        running = self._queue.running
-        is_running = running is not None and not running.ended.is_set()
+        is_running = self._running is not None
         self._drain = {
             "status": "drained" if is_done and not left else "timed_out",
             "abandoned_writes": sum(task.kind == WRITE for task in left),

@@ -80,7 +80,7 @@ class Activation(NamedTuple):
         if self.memory and self.memory in (plugin.name, plugin.key, plugin.key.rpartition("/")[2]):
             return "", ""
         if plugin.kind == "exclusive":
-            return NOT_CHOSEN, f"set memory.provider to {plugin.name}"
+            return NOT_CHOSEN, f"hermes memory setup {plugin.key.rpartition('/')[2]}"
         if not self.enabled.isdisjoint(ids):
             return "", ""
         if plugin.kind == "model-provider" and plugin.group != NATIVE_GROUP:

@@ -53,6 +53,8 @@ def _take(target: Any, context: PluginContext) -> bool:
     register = getattr(target, "register", None)
     if callable(register):
         _register(register, context)
+        if context.manifest.kind == "exclusive" and isinstance(target, ModuleType) and not (native or ledger.memory):
+            _take_memory_class(target, context)
         return True
     if native:
         return True

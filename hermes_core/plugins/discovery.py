@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 DISTRIBUTION = "hermes-plugin-host"
 """Our own; its entry points name the folders of the bundled tier."""
 
+UNTOLD_GROUP = "hermes_agent.plugins"
+"""The entry-point group that says nothing of what is in it, as a folder does not."""
+
 CATEGORY_KINDS = {"model-providers": "model-provider", "memory": "exclusive"}
 """Folders whose children may do without a manifest, and the kind those get."""
 
@@ -177,7 +180,8 @@ def _installed(entry: Entry, index: Index) -> Plugin:
     for folder in package_folders(entry.module):
         file, found = manifest_file(str(folder))
         if found is not None:
-            manifest = _manifest(file, found, index, default_name=entry.name, default_kind=kind)
+            told = "" if entry.group == UNTOLD_GROUP else kind
+            manifest = _manifest(file, found, index, default_name=entry.name, default_kind=told)
     if isinstance(manifest, ConfigError):
         row = _broken(manifest, key=key, tier="entrypoint")
     else:
@@ -266,12 +270,11 @@ def _spec_of(module: str) -> ModuleSpec | None:
         spec = find_spec(top)
     except (ImportError, ValueError):
         return None
-    name = top
     for part in below:
         if spec is None or spec.submodule_search_locations is None:
             return None
-        name = f"{name}.{part}"
-        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations))
+        # by its last name alone: for a folder without code, the finder would look for its parent among the imported
+        spec = PathFinder.find_spec(part, list(spec.submodule_search_locations))
     return spec
 
 

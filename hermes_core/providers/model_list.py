@@ -17,7 +17,7 @@ from hermes_core.version import USER_AGENT
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,7 @@ def fetch_model_ids(
     headers: Mapping[str, str],
     timeout: float,
     api_mode: str = "chat_completions",
+    pick: Callable[[list[Any]], Iterable[str]] | None = None,
 ) -> list[str] | None:
     """The ids in the first of several places that holds a list; None when none does.
 
@@ -101,6 +102,7 @@ def fetch_model_ids(
         headers: Sent along; they beat the host's own.
         timeout: Seconds over everything.
         api_mode: The wire format, which says how the key is sent.
+        pick: Gives the ids among the items of a page; ``usable_ids`` when it is None.
     """
     import httpx
 
@@ -115,7 +117,7 @@ def fetch_model_ids(
         for key in keys:
             sent = merged_headers(plain, OF_A_WIRE.get(api_mode, {}), key, headers)
             try:
-                return list(dict.fromkeys(_all_ids(address, sent, end, asked.tls, api_mode)))
+                return list(dict.fromkeys(_all_ids(address, sent, end, asked.tls, api_mode, pick or usable_ids)))
             except _NoListError as error:
                 problem, status = str(error), error.status
             except httpx.TimeoutException:
@@ -166,7 +168,12 @@ def _usual_tls(*, trust_env: bool) -> ssl.SSLContext:
 
 
 def _all_ids(
-    address: str, headers: Mapping[str, str], end: float, tls: ssl.SSLContext | None, api_mode: str
+    address: str,
+    headers: Mapping[str, str],
+    end: float,
+    tls: ssl.SSLContext | None,
+    api_mode: str,
+    pick: Callable[[list[Any]], Iterable[str]],
 ) -> Iterator[str]:
     """The ids on every page."""
     import httpx
@@ -178,8 +185,9 @@ def _all_ids(
         for _ in range(MOST_PAGES):
             url = str(httpx.URL(address).copy_merge_params(page)) if page else address
             body = _json(_read(client, url, headers, end))
-            ids = usable_ids(_items(body))
-            yield from ids
+            items = _items(body)
+            yield from pick(items)
+            ids = usable_ids(items)
             page = _next_page(body, api_mode) if not seen.issuperset(ids) else {}
             seen.update(ids)
             if not page:

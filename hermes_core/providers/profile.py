@@ -243,6 +243,15 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         """The model for images, or None when the usual model takes them or there is none."""
         return None
 
+    def get_vision_model(self, base_url: str, api_key: str) -> str | None:
+        """As ``default_vision_model``, for a provider that must be asked; may block.
+
+        Args:
+            base_url: Where the provider is asked.
+            api_key: The credential, or ``""``.
+        """
+        return self.default_vision_model()
+
     def get_max_tokens(self, model: str) -> int | None:
         """Output limit in tokens for ``model`` when the caller gives none; None sends no limit."""
         return self.default_max_tokens
@@ -262,7 +271,20 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         root = base_url or self.base_url
         mode = self.get_api_mode("", root) or self.api_mode
         places = [self.models_url] if self.models_url else list_addresses(root, mode)
-        return fetch_model_ids(places, api_key=api_key, headers=self.default_headers, timeout=timeout, api_mode=mode)
+        return fetch_model_ids(
+            places,
+            api_key=api_key,
+            headers=self.default_headers,
+            timeout=timeout,
+            api_mode=mode,
+            pick=self.pick_models,
+        )
+
+    def pick_models(self, items: list[Any]) -> list[str]:
+        """The ids of models to chat with, among the items of the provider's list as they came; see ``fetch_models``."""
+        from hermes_core.providers.model_list import usable_ids
+
+        return usable_ids(items)
 
     def open_endpoint(self, host: EndpointHost) -> tuple[str, str] | None:
         """Start or find the server this provider runs itself: ``(base_url, api_key)``, or None.
@@ -271,3 +293,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         to install or run when it cannot be started.
         """
         return None
+
+    def check_endpoint(self, host: EndpointHost) -> None:
+        """Raise a ``HermesError`` that says what keeps ``open_endpoint`` from working here, and what helps.
+
+        Asked by ``hermes doctor`` and its like: look, but start and fetch nothing.
+        """

@@ -92,8 +92,7 @@ class ProviderContract:
             if not url or (field == "base_url" and self.profile.unavailable):
                 continue
             parts = urlsplit(url)
-            safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host_of(url)))
-            _hold(safe and bool(parts.hostname), f"{field} must be https, or on this machine: {url!r}")
+            _hold(_is_safe(url), f"{field} must be https, or on this machine: {url!r}")
             _hold("@" not in parts.netloc and not parts.fragment, f"{field} holds a user or a fragment")
             _hold(url == url.strip() and not url.endswith("/"), f"{field} must not end in a slash or blank: {url!r}")
         ending = urlsplit(self.profile.base_url).path
@@ -162,6 +161,24 @@ class ProviderContract:
         for messages in ([], copy.deepcopy(TEXT), copy.deepcopy(TOOLS)):
             prepared = self.profile.prepare_messages(messages)
             _hold(isinstance(prepared, list | None), f"prepare_messages gave {type(prepared).__name__}")
+
+    def test_hooks_of_address_and_effort_give_what_they_may(self) -> None:
+        """Wire format and address are text, an effort is a mapping or None, and a list's odd items do no harm."""
+        url, picked = self.profile.base_url, self.profile.pick_models([{"id": "a"}, {"id": None}, 5, None])
+        _hold(
+            isinstance(picked, list) and all(isinstance(item, str) for item in picked), f"pick_models gave {picked!r}"
+        )
+        for model in self._models():
+            mode = self.profile.get_api_mode(model, url)
+            _hold(isinstance(mode, str), f"get_api_mode gave {mode!r}")
+            if url and not self.profile.unavailable:
+                found = self.profile.get_base_url(url, model=model, api_mode=mode, api_key=KEY, from_a_newer_host=1)
+                _hold(isinstance(found, str) and _is_safe(found), f"get_base_url gave {found!r}")
+            for config in filter(None, CONFIGS):
+                given = dict(config)
+                effort = self.profile.get_reasoning(model, given)
+                _hold(isinstance(effort, Mapping | None), f"get_reasoning gave {effort!r}")
+                _hold(given == config, "get_reasoning changed what it was given: return a new mapping")
 
     def test_hooks_leave_alone_what_they_are_given(self) -> None:
         """No hook changes its arguments, and what one returned may be changed without any effect on the next call."""
@@ -285,6 +302,12 @@ def _hold(holds: object, otherwise: str) -> None:
     """Fail with a message of its own; pytest explains no assertion outside test files."""
     if not holds:
         raise AssertionError(otherwise)
+
+
+def _is_safe(url: str) -> bool:
+    """Whether a key may go to an address."""
+    parts = urlsplit(url)
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host_of(url))))
 
 
 def _hooks(profile: ProviderProfile, context: Mapping[str, Any]) -> tuple[Any, Any]:

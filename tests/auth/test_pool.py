@@ -510,16 +510,14 @@ def test_a_pinned_credential_is_the_only_one(pool_of, auth_file):
     [
         pytest.param([], {}, ["FIRST_KEY, SECOND_KEY", ".env"], id="no key"),
         pytest.param(
-            [], {"env_vars": (), "oauth": {"token_url": "https://x.test"}}, ["hermes auth login acme"], id="no login"
+            [], {"env_vars": (), "oauth": {"device_url": "https://x.test"}}, ["hermes auth login acme"], id="no login"
         ),
         pytest.param([login("a", "", "", last_status="dead")], {}, ["ended", "hermes auth login acme"], id="dead"),
         pytest.param([login("a", "at-1", "", expires_at=1)], {}, ["ended", "hermes auth login acme"], id="expired"),
         pytest.param(
             [key("a")], {"base_url": "", "env_vars": ()}, ["'api.acme.test'", "hermes auth add acme"], id="elsewhere"
         ),
-        pytest.param(
-            [], {"env_vars": (), "auth_type": "oauth_external"}, ["hermes auth login acme"], id="unknown login"
-        ),
+        pytest.param([], {"env_vars": (), "auth_type": "oauth_external"}, ["hermes auth add acme"], id="unknown login"),
     ],
 )
 def test_the_refusal_says_what_helps(pool_of, auth_file, rows, fields, words):

@@ -72,12 +72,13 @@ def files(home):
 class Terminal:
     """``hermes`` at a terminal: what it writes is waited for, and answered."""
 
-    def __init__(self, *words, **environment):
+    def __init__(self, *words, by_number=True, **environment):
         self.seen = ""
         self._ours, theirs = pty.openpty()
         script = (
             "import fcntl, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "  # so that Ctrl-C is a signal
             "signal.signal(signal.SIGINT, signal.default_int_handler); "  # a job may ignore it
+            f"sys.modules.update({{'questionary': None}} if {by_number} else {{}}); "  # which asks by arrow keys
             f"from hermes_core.cli import main; sys.exit(main({words!r}))"
         )
         self.process = subprocess.Popen(
@@ -109,6 +110,15 @@ class Terminal:
         os.write(self._ours, key)
         return self
 
+    def interrupt(self):
+        """Press Ctrl-C until it counts: one that comes while the question is being written does not."""
+        while "cancelled" not in self.seen and self.process.poll() is None:
+            os.write(self._ours, b"\x03")
+            until = time.monotonic() + 5
+            while "cancelled" not in self.seen and time.monotonic() < until and self._read():
+                pass
+        return self.expect("cancelled; nothing was saved")
+
     def end(self):
         """Its exit code, once it has ended."""
         while self._read():
@@ -133,8 +143,8 @@ def terminal():
     """Start ``hermes`` at a terminal; what has not ended by itself is ended."""
     started = []
 
-    def start(*words, **environment):
-        started.append(Terminal(*words, **environment))
+    def start(*words, **options):
+        started.append(Terminal(*words, **options))
         return started[-1]
 
     yield start
@@ -147,29 +157,42 @@ def terminal():
 def test_a_first_user_has_local_memory_after_three_returns(home, terminal, written):
     """Whoever presses Enter at every question gets the provider that comes along, and keeps everything here."""
     session = terminal("memory", "setup")
-    session.expect("Which memory provider?").expect("Number or name [1]: ").answer("")
-    while "is active from the next session on" not in session.seen:
-        session.expect("]: ").answer("")
-        time.sleep(0.3)
-        session._read()
+    session.expect("Which memory provider: a number, or a part of the name [sqlite]: ").answer("")
+    session.expect("[1000]: ").answer("")
+    session.expect("Write it? (Y/n): ").answer("").expect("is active from the next session on")
     assert session.end() == 0
     assert written()["memory"]["provider"] == "sqlite"
+
+
+def test_arrow_keys_choose_where_they_can(acme, terminal, written):
+    """With the extra ``chat``, lists are chosen from by arrow keys and Enter; Ctrl-C saves nothing there either."""
+    session = terminal("memory", "setup", by_number=False, TERM="xterm")
+    session.expect("Which memory provider").expect("sqlite").press(b"\x1b[A").press(b"\r")
+    session.expect("acme is code from").expect("Where it runs").press(b"\x1b[B").press(b"\r").expect("region [here]: ")
+    for _ in range(5):
+        session.answer("").expect(": ")
+    session.answer("").expect("is active from the next session on")
+    assert session.end() == 0
+    assert (written()["memory"]["provider"], written()["memory"]["acme"]["mode"]) == ("acme", "local")
+    again = terminal("memory", "setup", by_number=False, TERM="xterm")
+    again.expect("Which memory provider").interrupt()
+    assert again.end() == 130
 
 
 def test_every_kind_of_field_is_asked(acme, terminal, written):
     """Choices, a secret that is not shown, numbers and switches are asked in order; then the plan, then the writing."""
     session = terminal("memory", "setup", "acme")
     session.expect("acme is code from")
-    session.expect("Where it runs:").expect("1  cloud").expect("Number or name [1]: ").answer("")
+    session.expect("1  cloud").expect("Where it runs: a number, or a part of the name [cloud]: ").answer("")
     session.expect("get one at https://acme.test/keys").expect("api_key (it is not shown): ").answer("k-secret-1")
     session.expect("region [eu]: ").answer("")
     assert "k-secret-1" not in session.seen
-    session.expect("verbose? [y/N]: ").answer("y")
+    session.expect("verbose (y/N): ").answer("y")
     session.expect("ratio [0.5]: ").answer("much").expect("ratio must be a number").answer(".25")
     session.expect("Project: ").answer("hermes")
     session.expect("ACME_API_KEY = [configured]").expect("ACME_PROJECT = hermes").expect(
         "memory.acme.region = eu"
-    ).expect("Write it? [Y/n]: ")
+    ).expect("Write it? (Y/n): ")
     assert files(acme) == {}
     session.answer("").expect("memory provider acme is active from the next session on")
     assert session.end() == 0
@@ -184,10 +207,10 @@ def test_a_second_setup_begins_with_what_is_there(acme, terminal, written):
     acme.write(".env", "ACME_API_KEY=k-secret-1\n")
     acme.config({"memory": {"acme": {"mode": "cloud", "region": "us", "verbose": True, "ratio": "much"}}})
     session = terminal("memory", "setup", "acme")
-    session.expect("Number or name [1]: ").answer("1")
+    session.expect("[cloud]: ").answer("1")
     session.expect("[configured]; blank keeps it").answer("")
     session.expect("region [us]: ").answer("")
-    session.expect("verbose? [Y/n]: ").answer("")
+    session.expect("verbose (Y/n): ").answer("")
     session.expect("what is configured for ratio cannot be used").expect("ratio [0.5]: ").answer("")
     session.expect("Project: ").answer("").expect("Write it?").answer("y")
     assert session.end() == 0
@@ -202,14 +225,14 @@ def test_cancelling_saves_nothing(acme, terminal, how):
     acme.config({"memory": {"provider": ""}})
     before = files(acme)
     session = terminal("memory", "setup", "acme")
-    session.expect("Number or name [1]: ").answer("local").expect("region [here]: ")
+    session.expect("[cloud]: ").answer("local").expect("region [here]: ")
     if how == "no":
         for _ in range(5):
             session.answer("").expect(": ")
-        session.expect("Write it? [Y/n]: ").answer("n").expect("cancelled; nothing was saved")
+        session.expect("Write it? (Y/n): ").answer("n").expect("cancelled; nothing was saved")
         assert session.end() == 1
     else:
-        session.press(b"\x03" if how == "ctrl-c" else b"\x04").expect("cancelled; nothing was saved")
+        session.interrupt() if how == "ctrl-c" else session.press(b"\x04").expect("the question was not answered")
         assert session.end() == (130 if how == "ctrl-c" else 1)
     assert files(acme) == before
 
@@ -217,19 +240,28 @@ def test_cancelling_saves_nothing(acme, terminal, how):
 def test_ctrl_c_at_the_secret_saves_nothing(acme, terminal):
     """The question for a secret can be left too, and the terminal shows what is typed again."""
     session = terminal("memory", "setup", "acme")
-    session.expect("Number or name [1]: ").answer("").expect("it is not shown").press(b"\x03")
-    session.expect("cancelled; nothing was saved")
+    session.expect("[cloud]: ").answer("").expect("it is not shown").interrupt()
     assert session.end() == 130
     assert files(acme) == {}
+
+
+@pytest.mark.parametrize(("answer", "code", "is_there"), [("yes", 0, False), ("y", 1, True), ("", 1, True)])
+def test_a_reset_wants_the_whole_word(home, terminal, answer, code, is_there):
+    """Only a yes that is written out deletes anything."""
+    path = home.write("memories/MEMORY.md", "uses tabs")
+    session = terminal("memory", "reset")
+    session.expect("MEMORY.md? Type yes: ").answer(answer)
+    assert session.end() == code
+    assert path.exists() is is_there
 
 
 def test_a_wrong_answer_is_asked_again(acme, terminal):
     """A choice that there is not, and a required answer left out, are said, and asked once more."""
     session = terminal("memory", "setup", "acme")
-    session.expect("Number or name [1]: ").answer("7").expect("choose a number from 1 to 2").answer("cloud")
+    session.expect("[cloud]: ").answer("7").expect("nothing holds '7'").answer("cloud")
     session.expect("it is not shown").answer("").expect("api_key must be given").expect("it is not shown")
     session.answer("k\x01b").expect("control character")
-    session.press(b"\x03")
+    session.interrupt()
     assert session.end() == 130
 
 
@@ -238,7 +270,7 @@ def test_the_list_offers_what_there_is(acme, terminal, written):
     acme.config({"memory": {"provider": "acme"}})
     session = terminal("memory", "setup")
     session.expect("acme").expect("Remembers far away").expect("none").expect("MEMORY.md and USER.md alone")
-    session.expect("Number or name [1]: ").answer("none").expect("memory provider acme is off")
+    session.expect("[acme]: ").answer("none").expect("memory provider acme is off")
     assert session.end() == 0
     assert written()["memory"]["provider"] == ""
 
@@ -436,12 +468,12 @@ def test_a_setup_of_its_own_may_ask_as_the_host_does(home, terminal):
     """The original's questions are there under their names; what cannot be written is passed over with a line."""
     home.plugin("own", POST_SETUP.replace("{body}", OWN_QUESTIONS.strip()), name="own", kind="exclusive")
     session = terminal("memory", "setup", "own")
-    session.expect("2  local  here").expect("Mode [2]: ").answer("cloud").expect("Project [hermes]: ").answer("")
+    session.expect("2  local").expect("name [local]: ").answer("cloud").expect("Project [hermes]: ").answer("")
     session.expect("Key (it is not shown): ").answer("k-secret-1").expect("not saved: 'OWN PROJECT' is no name")
     assert session.end() == 0
     assert files(home)[".env"] == "OWN_KEY=k-secret-1\nOWN_PLACE=0\n"
     again = terminal("memory", "setup", "own")
-    again.expect("Mode [2]: ").press(b"\x04").expect("cancelled; nothing was saved")
+    again.expect("name [local]: ").press(b"\x04").expect("cancelled; nothing was saved")
     assert again.end() == 0
 
 
@@ -496,7 +528,7 @@ def test_a_package_is_installed_when_wanted(terminal, needy, tmp_path):
     (source / "pyproject.toml").write_text('[project]\nname = "tiny-acme"\nversion = "1"\n')
     needy(pip_dependencies=["tiny-acme>=5"])
     session = terminal("memory", "setup", "acme", PIP_NO_INDEX="1")
-    session.expect("pip install 'tiny-acme>=5'").expect("Install it now? [Y/n]: ").answer("y")
+    session.expect("pip install 'tiny-acme>=5'").expect("Install it now? (Y/n): ").answer("y")
     session.expect("cannot install tiny-acme>=5").expect("try it by hand")
     assert session.end() == 1
 

@@ -153,12 +153,31 @@ def test_a_key_for_another_server_has_a_variable_of_its_own(hermes, home):
     assert hermes("model", "--json").json["key"] == "[configured] env:ACME_API_KEY"
 
 
+def test_the_same_address_keeps_its_key_and_headers(hermes, home):
+    """An address that is configured already is no other endpoint: its key and headers stay."""
+    before = {"provider": "custom", "base_url": "http://10.0.0.1/v1", "default": "m", "key_env": "MY_KEY",
+              "extra_headers": {"X-Team": "t"}}  # fmt: skip
+    home.config({"model": before})
+    hermes("model", "--base-url", "http://10.0.0.1/v1", "--model", "n")
+    assert config(home)["model"] == {**before, "default": "n"}
+
+
+def test_a_second_key_replaces_no_other_servers(hermes, home):
+    """Keys of two servers without a name are both kept; a new key for the same server replaces the old one."""
+    for address, key in (("127.0.0.1:1", "k-one-1234"), ("127.0.0.1:2", "k-two-1234"), ("127.0.0.1:2", "k-new-1234")):
+        hermes("model", "--base-url", f"http://{address}/v1", "--model", "m", "--key-stdin", stdin=key)
+    assert (home.path / ".env").read_text() == "CUSTOM_API_KEY=k-one-1234\nCUSTOM_API_KEY_2=k-new-1234\n"
+    assert config(home)["model"]["key_env"] == "CUSTOM_API_KEY_2"
+
+
 BAD = {
     "an unknown provider": (["opnrouter", "m"], "", "did you mean 'openrouter'"),
     "a model in a provider's place": (["openai/gpt-5"], "", "unknown provider"),
     "a model, and no provider yet": (["--model", "m"], "", "no provider is configured"),
     "an endpoint without an address": (["custom", "m"], "", "no address"),
     "an address that is none": (["custom", "m", "--base-url", "localhost:1"], "", "no address of a server"),
+    "an address in brackets": (["custom", "m", "--base-url", "http://[::1"], "", "no address of a server"),
+    "an address without a port": (["custom", "m", "--base-url", "http://x:y/"], "", "no address of a server"),
     "an address with a login": (["custom", "m", "--base-url", "http://a:pass-word-1@x.test/v1"], "", "no address"),
     "no key": (["openai", "m", "--key-stdin"], "", "no key"),
     "a placeholder": (["openai", "m", "--key-stdin"], "your_api_key", "no key"),
@@ -219,6 +238,7 @@ def test_a_person_chooses_by_number_or_by_a_part_of_the_name(terminal, home, ser
     home.write("config.yaml", "# mine\nplugins: {enabled: []}\n")
     answers = [
         ("part of the name", "custom\n"),
+        ("Address", "localhost\n"),
         ("Address", f"{server.base_url}\n"),
         ("and 41 more", "no-such\n"),
         ("take it as it is?", "n\n"),
@@ -233,7 +253,6 @@ def test_a_person_chooses_by_number_or_by_a_part_of_the_name(terminal, home, ser
 
 def test_a_person_chooses_by_typing_and_moving(terminal, home, server):
     """With the extra, what is typed filters the list, and Enter takes what is marked."""
-    pytest.importorskip("questionary")
     answers = [
         ("Provider", "endpoint you"), ("endpoint you", "\r"), ("Address", f"{server.base_url}\n"),
         ("Model", "special"), ("special", "\r"),
@@ -271,12 +290,10 @@ def test_a_key_is_typed_unseen(terminal, home, plain):
 )
 def test_nothing_is_written_when_it_is_called_off(terminal, home, plain, extra, answers):
     """Ctrl-C, or the end of input, at any question leaves every file as it was, and says so."""
-    if extra:
-        pytest.importorskip("questionary")
     home.write("config.yaml", FILE)
     done = terminal("model", answers=answers, **({} if extra else plain))
     assert done.code in (1, 130)
-    assert "nothing was written" in done.text
+    assert "nothing was" in done.text
     assert "Traceback" not in done.text
     assert (home.path / "config.yaml").read_text() == FILE
     assert not (home.path / ".env").exists()

@@ -164,7 +164,7 @@ def test_a_memory_provider_is_chosen_not_enabled(hermes, home):
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
         "error: memory/notes is a memory provider: one is active, the one memory.provider names",
-        "hint: set memory.provider to notes in config.yaml",
+        "hint: hermes memory setup notes",
     ]
     assert not (home.path / "config.yaml").exists()
 

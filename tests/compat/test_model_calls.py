@@ -61,8 +61,11 @@ def test_a_caller_may_bring_an_address_and_a_key(server, home):
     assert "sk-host" not in str(sent.headers)
 
 
-def test_a_call_to_an_own_address_falls_back_on_nobody(server):
+def test_a_call_to_an_own_address_falls_back_on_nobody(server, home):
     """When the caller's address fails, the call fails: it does not go on to the user's provider."""
+    address = server.config["model"]["base_url"]
+    backup = {"providers": {"backup": {"base_url": address, "api_key": "k-backup-01234"}}}
+    home.config({**server.config, **backup, "fallback_providers": [{"provider": "backup", "model": "m"}]})
     with pytest.raises(HermesError):
         call_llm(model="m", base_url="http://127.0.0.1:9/v1", api_key="k", messages=PING, timeout=3)
     assert server.requests == []

@@ -6,6 +6,13 @@ from hermes_core import Host
 from hermes_core.testing import ProviderContract
 
 MODELS = {
+    "anthropic": ("claude-haiku-4-5-20251001", "claude-sonnet-4-5", "claude-opus-4-7"),
+    "azure-foundry": ("gpt-5.4", "gpt-4o", "claude-sonnet-4-5"),
+    "bedrock": ("anthropic.claude-haiku-4-5-20251001-v1:0", "amazon.nova-lite-v1:0"),
+    "copilot": ("gpt-5.4", "gpt-5-mini", "o4-mini", "claude-sonnet-4.5"),
+    "deepseek": ("deepseek-chat", "deepseek-reasoner", "deepseek-v4-flash"),
+    "gemini": ("gemini-3-pro-preview", "gemini-3.5-flash", "gemini-2.5-pro", "gemma-3"),
+    "minimax": ("MiniMax-M3", "MiniMax-M2.7"),
     "opencode-zen": ("claude-sonnet-4.6", "gpt-5.4", "google/gemini-3-flash", "glm-5"),
     "opencode-go": ("glm-5.2", "kimi-k2.5", "deepseek-v4", "minimax-m3", "qwen3-max", "mimo-v2.5-pro"),
     "openrouter": ("anthropic/claude-sonnet-4.6", "openai/gpt-5.4", "x-ai/grok-4", "openrouter/pareto-code"),

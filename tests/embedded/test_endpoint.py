@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 
@@ -42,6 +44,22 @@ def test_model_path_that_is_no_model(profile, host, tmp_path, name):
         profile.open_endpoint(host(allow_downloads=True, said=said, model_path=str(tmp_path / name)))
     assert name in str(caught.value)
     assert said == []
+
+
+def test_what_is_missing_is_told_without_starting_anything(profile, host, monkeypatch, tmp_path):
+    """Before a call, the profile says what would keep it from working: weights that may be pulled are no obstacle."""
+    monkeypatch.setitem(sys.modules, "xllamacpp", ModuleType("xllamacpp"))
+    sys.modules["xllamacpp"].__spec__ = ModuleSpec(
+        "xllamacpp", None, origin=str(tmp_path / "xllamacpp" / "__init__.py")
+    )
+    profile.check_endpoint(host(allow_downloads=True))
+    with pytest.raises(HermesError, match="there is no model"):
+        profile.check_endpoint(host())
+    with pytest.raises(HermesError, match=r"embedded\.model_path"):
+        profile.check_endpoint(host(allow_downloads=True, model_path=str(tmp_path / "missing.gguf")))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingCredentialError):
+        profile.check_endpoint(host(allow_downloads=True))
 
 
 def test_model_path_is_found_from_the_home(part, tmp_path):

@@ -176,6 +176,20 @@ def test_who_cannot_be_asked_is_an_error(load_host):
         host.models("openai")
 
 
+class ByKey(ProviderProfile):
+    def get_base_url(self, base_url, *, api_key="", **context):
+        return f"{base_url}/{api_key[:6]}"
+
+
+def test_a_key_leads_to_its_own_list(acme, server):
+    """Where a provider's address depends on the key, its list is asked there."""
+    acme.host.program_context().register_provider(
+        ByKey("acme", base_url=server.base_url, env_vars=("ACME_API_KEY",), fallback_models=("best",))
+    )
+    acme.models()
+    assert [request.path for request in server.requests] == [f"/v1/{KEY[:6]}/models"]
+
+
 class Raising(ProviderProfile):
     def fetch_models(self, **_):
         raise SystemExit(f"no list with {os.environ['ACME_API_KEY']}")
@@ -204,6 +218,7 @@ def test_a_profiles_own_code_may_do_anything_r26_13(acme, kind, source, models, 
     found = acme.models()
     assert (found.source, found.models) == (source, models)
     assert reason in found.reason
+    assert KEY not in found.reason
 
 
 def test_only_who_would_answer_is_asked(acme, server, monkeypatch):
@@ -240,6 +255,25 @@ def test_what_is_configured_is_always_among_them(load_host, server, model, provi
     }
     assert found[provider].source == ("live" if model.get("base_url", True) else "none")
     assert "unknown provider" in found[provider].reason or found[provider].models == ("b", "a")
+
+
+def test_an_entry_named_like_an_alias_lists_its_own_models_r06_07(load_host, server):
+    """The list comes from where a call would go: an entry of the operator's beats a bundled provider's alias."""
+    host = load_host(config={"providers": {"kimi": {"base_url": server.base_url}}})
+    for word in ("kimi", "custom:kimi", "Kimi"):
+        (found,) = host.models(word, refresh=True)
+        assert (found.provider, found.models, found.base_url) == ("custom:kimi", ("b", "a"), server.base_url)
+
+
+def test_all_are_asked_at_once(load_host, server):
+    """Twenty slow providers take as long as one."""
+    entries = {f"p-{number}": {"base_url": f"{server.base_url}/{number}"} for number in range(20)}
+    for _ in entries:
+        server.queue_response({"data": [{"id": "m"}]}, delay=0.5)
+    begun = time.monotonic()
+    found = load_host(config={"providers": entries}).models()
+    assert [answer.models for answer in found if answer.provider.startswith("custom:")] == [("m",)] * 20
+    assert time.monotonic() - begun < 5
 
 
 class Hanging(ProviderProfile):

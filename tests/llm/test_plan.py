@@ -403,3 +403,22 @@ def test_the_switch_of_provider_is_followed(way, lane, other_server):
     lane.config_file({"model": {**other_server.config["model"], "provider": "mystery", "default": "another-model"}})
     answer = way.complete(llm)
     assert (answer.text, answer.provider, answer.model) == ("other", "mystery", "another-model")
+
+
+def test_the_one_model_of_a_server_here_needs_no_name(way, lane):
+    """A server on this machine that lists one model is asked for it, and for its list once."""
+    config = {"model": {"provider": "custom", "base_url": lane.server.base_url}}
+    llm = lane.bare_host(config).llm("p")
+    assert [way.complete(llm).model for _ in range(2)] == ["fake-model", "fake-model"]
+    assert [request.method for request in lane.server.requests] == ["GET", "POST", "POST"]
+
+
+@pytest.mark.parametrize("answer", [{"data": [{"id": "a"}, {"id": "b"}]}, {"data": []}, "no list"])
+def test_a_server_here_with_another_number_of_models_needs_one(way, lane, answer):
+    """Where there are several models, or none, somebody has to choose; the server is asked again the next time."""
+    config = {"model": {"provider": "custom", "base_url": lane.server.base_url}}
+    llm = lane.bare_host(config).llm("p")
+    lane.server.queue_response(answer)
+    with pytest.raises(ValueError, match=r"model\.default"):
+        way.complete(llm)
+    assert way.complete(llm).model == "fake-model"

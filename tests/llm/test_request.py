@@ -52,6 +52,25 @@ def test_the_profile_rules_the_temperature(way, lane, served, fixed, asked, sent
     assert (body.get("temperature"), "temperature" in body) == (sent, sent is not None)
 
 
+@pytest.mark.parametrize("from_operator", [False, True], ids=["by the profile", "by the operator"])
+def test_a_field_of_none_is_left_out(lane, served, from_operator):
+    """A field that the profile, or the operator, gives as None is not sent, one of the request's own neither."""
+    nothing = dict.fromkeys(("temperature", "max_tokens", "response_format", "seed"))
+
+    class Leaving(ProviderProfile):
+        def build_api_kwargs_extras(self, **context):
+            return {}, {"seed": 5} if from_operator else nothing
+
+    config = {"model": {"provider": "acme", "extra_body": nothing}} if from_operator else {}
+    lane.server.answer("{}")
+    blocks = [{"type": "text", "text": "ping"}]
+    served(Leaving, config).llm("p").complete_structured(
+        instructions="Answer.", input=blocks, json_mode=True, temperature=0.3, max_tokens=9
+    )
+    (body,) = lane.server.bodies
+    assert {*body} == {"model", "messages"}
+
+
 class Shaping(ProviderProfile):
     """A profile that uses every shaping hook."""
 

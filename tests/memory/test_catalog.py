@@ -27,6 +27,7 @@ def notes(name="notes", origin=""):
 REGISTERS = "\ndef register(ctx):\n    ctx.register_memory_provider(Notes())\n"
 MARKS = "import pathlib, os\npathlib.Path(__file__).with_name('imported').touch()\n"
 SHAPES = {
+    "register(ctx) for something else": notes() + "\ndef register(ctx):\n    ctx.on_unload(print)\n",
     "register(ctx)": notes() + REGISTERS,
     "a bare subclass": notes(),
     "a subclass below the package": "from .inner import Notes\n",
@@ -191,3 +192,22 @@ def test_two_hosts_have_a_provider_each(home, load_host, tmp_path):
     hosts = load_host(), load_host(tmp_path / "other")
     assert [host.memory_provider("notes").origin for host in hosts] == ["one", "two"]
     assert not any("NOTES" in name for name in sys.modules)
+
+
+def test_a_package_below_folders_without_code_is_found(load_host, site):
+    """An entry point may lead into folders without ``__init__.py``, as wheels with ``plugins/memory/<name>`` do."""
+    site.install("acme", {"hermes_agent.plugins": {"jotter": "acme_tree.memory.jotter"}})
+    site.write("acme_tree/memory/jotter/__init__.py", notes("jotter") + REGISTERS)
+    site.write("acme_tree/memory/jotter/plugin.yaml", "name: jotter\n")
+    host = load_host()
+    assert (host.memory_plugins["jotter"].tier, host.memory_provider("jotter").name) == ("entrypoint", "jotter")
+
+
+@pytest.mark.parametrize(("group", "listed"), [("hermes_agent.plugins", True), ("hermes", False)])
+def test_a_package_that_says_no_kind_is_told_by_its_code(load_host, site, group, listed):
+    """What a package of the original's group is, its code tells, as a folder's does; one of our own is on as it is."""
+    site.install("acme", {group: {"jotter": "acme_box"}})
+    site.write("acme_box/__init__.py", notes("jotter") + REGISTERS)
+    site.write("acme_box/plugin.yaml", "name: jotter\n")
+    host = load_host()
+    assert ("jotter" in host.memory_plugins, host.plugin("jotter").state) == (listed, "off" if listed else "ready")

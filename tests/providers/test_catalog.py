@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from hermes_core.testing import FakeProvider
+
 PROFILE = """
 from hermes_core import ProviderProfile
 def register(ctx):
@@ -329,6 +331,29 @@ def test_a_foreign_profile_class_will_do(home, load_host):
         "https://acme.test/v1",
         [("acme", ("ac",), "chat_completions")],
     )
+
+
+def test_a_foreign_profile_class_answers_calls(load_host):
+    """What such a class lacks is as usual, its own hooks count, and a call through it is answered."""
+
+    class Foreign:
+        name = "acme"
+        auth_type = "none"
+        fallback_models = ("m",)
+
+        def __init__(self, base_url):
+            self.base_url = base_url
+
+        def build_api_kwargs_extras(self, **context):
+            return {"own": 1}, {}
+
+    with FakeProvider() as server:
+        host = load_host(config={"model": {"provider": "acme"}})
+        host.program_context().register_provider(Foreign(server.base_url))
+        answer = host.llm("p").complete([{"role": "user", "content": "ping"}], max_tokens=7)
+    assert (answer.text, answer.provider) == ("pong", "acme")
+    body = server.requests[0].body
+    assert (body["model"], body["own"], body["max_tokens"]) == ("m", 1, 7)
 
 
 def test_the_tiers_of_a_name_are_those_of_all_who_claim_it(home, load_host):

@@ -46,6 +46,19 @@ def test_it_answers_pong(ask):
     assert [ask(), ask()] == ["pong", "pong"]
 
 
+@pytest.mark.parametrize(
+    "wire", ["chat_completions", "anthropic_messages", "codex_responses", "bedrock_converse", "gemini"]
+)
+def test_it_answers_in_the_format_it_is_asked_in(server, tmp_path, wire):
+    """A call in any wire format of the host's own is answered in it, with text and usage."""
+    server.answer("tree")
+    config = {"model": {**server.config["model"], "api_mode": wire, "api_key": "k-12345"}}
+    with Host.load(tmp_path, config) as host:
+        result = host.llm("p").complete(MESSAGES)
+    assert (result.text, result.usage.input_tokens, result.usage.output_tokens) == ("tree", 5, 1)
+    assert len(server.requests) == 1
+
+
 def test_it_answers_what_it_is_told(server, ask):
     """``answer`` holds for every later request, until it is told otherwise."""
     server.answer("one")

@@ -115,7 +115,46 @@ class HasNoLimit(ProviderProfile):
         return 0
 
 
+class HasNoAddress(ProviderProfile):
+    def get_base_url(self, base_url, **context):
+        return None
+
+
+class GoesUnencrypted(ProviderProfile):
+    def get_base_url(self, base_url, **context):
+        return "http://api.acme.test/v1"
+
+
+class HasNoFormat(ProviderProfile):
+    def get_api_mode(self, model, base_url=""):
+        return None
+
+
+class WantsAWord(ProviderProfile):
+    def get_reasoning(self, model, reasoning_config):
+        return "high"
+
+
+class WantsLess(ProviderProfile):
+    def get_reasoning(self, model, reasoning_config):
+        reasoning_config["effort"] = "low"
+        return reasoning_config
+
+
+class PicksAnything(ProviderProfile):
+    def pick_models(self, items):
+        return items
+
+
 FAULTS = {
+    "no address from the hook": (HasNoAddress, {}, "hooks_of_address_and_effort_give_what_they_may"),
+    "an address without TLS from the hook": (
+        GoesUnencrypted, {}, "hooks_of_address_and_effort_give_what_they_may",
+    ),
+    "no wire format": (HasNoFormat, {}, "hooks_of_address_and_effort_give_what_they_may"),
+    "an effort that is a word": (WantsAWord, {}, "hooks_of_address_and_effort_give_what_they_may"),
+    "an effort that is changed": (WantsLess, {}, "hooks_of_address_and_effort_give_what_they_may"),
+    "odd models": (PicksAnything, {}, "hooks_of_address_and_effort_give_what_they_may"),
     "a name in capitals": (ProviderProfile, {"name": "Acme"}, "names_are_well_formed"),
     "a name with a blank": (ProviderProfile, {"name": "acme ai"}, "names_are_well_formed"),
     "an alias that is the name": (ProviderProfile, {"aliases": ("acme",)}, "names_are_well_formed"),

@@ -22,6 +22,7 @@ from hermes_core import (
     HermesError,
     Host,
     LlmCall,
+    MemoryProvider,
     MissingCredentialError,
     PluginContext,
     PluginLlm,
@@ -33,9 +34,11 @@ from hermes_core import (
     PluginLlmTrustError,
     PluginLlmUsage,
     ProviderProfile,
+    RecallStatus,
     StructuredOutputError,
     hookimpl,
 )
+from hermes_core.memory.manager import MemoryManager
 from hermes_core.testing import FakeProvider, ReceivedRequest, Reply, make_plugin_llm_for_test
 
 SCHEMA = {"type": "object", "properties": {"urgency": {"type": "number"}}, "required": ["urgency"]}
@@ -248,3 +251,45 @@ def embed() -> str:
         return error.hint
     except HermesError as error:
         return f"{error} {error.hint}"
+
+
+class Notes(MemoryProvider):
+    """A memory provider that leaves out what it has no use for."""
+
+    @property
+    def name(self) -> str:
+        return "notes"
+
+    def is_available(self) -> bool:
+        return True
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        self.seen: list[str] = [session_id, str(kwargs["hermes_home"])]
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        return [{"name": "note_add", "parameters": {}}]
+
+    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
+        return "{}"
+
+    def sync_turn(self, user_content: str, assistant_content: str, **kwargs: Any) -> None:
+        self.seen.append(user_content)
+
+    def prefetch(self, query: str, *, session_id: str = "") -> str:
+        return "\n".join(self.seen)
+
+    def recall_status(self) -> RecallStatus:
+        return RecallStatus("Notes", len(self.seen))
+
+
+def remember(host: Host, text: str) -> str:
+    """A program that remembers."""
+    with MemoryManager(external_prefetch_timeout=2.0) as memory:
+        assert_type(memory.add_provider(Notes()), bool)
+        memory.initialize_all("s1", platform="cli")
+        memory.sync_all(text, "Noted.")
+        assert_type(memory.flush(5.0), bool)
+    host.memory.initialize_all(session_id="s1")
+    assert_type(host.memory_providers(), dict[str, MemoryProvider])
+    assert_type(host.tools.dispatch("note_add", {"text": text}), str)
+    return host.memory.prefetch_all(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING
 
-from hermes_core.cli.asking import Cancelled
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_line, print_rows, print_text
 from hermes_core.cli.session import open_host
 from hermes_core.errors import HermesError
@@ -93,9 +92,7 @@ def _setup(host: Host, args: Namespace) -> int:
 
     try:
         return run_setup(host, args, _given(args))
-    except (KeyboardInterrupt, Cancelled) as error:
-        if isinstance(error, Cancelled):
-            raise
+    except KeyboardInterrupt:
         print_text("\ncancelled; nothing was saved")
         return 130
 

@@ -6,10 +6,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hermes_core.cli.asking import read_secret
-from hermes_core.cli.choice import Choice, checked_key, endpoint_of, key_variable, needs_address, trial_host, write
+from hermes_core.cli.asking import ask_secret, ask_value, read_secret
+from hermes_core.cli.choice import (
+    Choice,
+    checked_key,
+    endpoint_of,
+    key_variable,
+    needs_address,
+    obstacle,
+    trial_host,
+    write,
+)
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
-from hermes_core.cli.picker import Option, ask, choose, is_interactive
+from hermes_core.cli.picker import Option, choose, is_interactive
 from hermes_core.cli.session import open_host
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.redact import CONFIGURED
@@ -44,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Show it, or change it."""
-    provider, model = args.where or args.provider or "", args.what or args.model or ""
+    provider, model = args.where or args.provider or "", (args.what or args.model or "").strip()
     asked = any((provider, model, args.base_url, args.key_stdin))
     with open_host() as host:
         if not asked and (args.json or not is_interactive()):
@@ -87,12 +96,14 @@ def current(host: Host) -> dict[str, Any]:
             "problem": str(error),
             "remedy": error.hint,
         }
-    found = {"provider": route.provider, "model": route.model, "base_url": route.base_url}
+    problem = obstacle(host, route.profile)
     return {
-        **found,
+        "provider": route.provider,
+        "model": route.model,
+        "base_url": route.base_url,
         "key": f"{CONFIGURED} {route.credential.source}" if route.credential.value else "",
-        "problem": "",
-        "remedy": "",
+        "problem": "" if problem is None else str(problem),
+        "remedy": "" if problem is None else problem.hint,
     }
 
 
@@ -102,9 +113,8 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
     Raises:
         HermesError: It names nobody, or leaves something open.
     """
-    before = configured(host)
     base_url = checked_address(args.base_url) if args.base_url else ""
-    name = provider.strip() or (ANY_ENDPOINT if base_url else before)
+    name = provider.strip() or (ANY_ENDPOINT if base_url else configured(host))
     if not name:
         raise HermesError("no provider is configured", hint="name one: hermes model PROVIDER MODEL")
     known = host.providers.resolve(name)
@@ -116,9 +126,7 @@ def given(host: Host, args: Namespace, provider: str, model: str) -> Choice:
     if place is not None and place.profile.unavailable:
         message = f"provider {known!r} cannot be used here: {place.profile.unavailable}"
         raise ProviderError(message, provider=known, hint="choose another: `hermes providers list`")
-    is_new = not known or host.providers.resolve(before) != known
-    if preset_for(host.providers, name):  # a word for an address of its own
-        is_new = is_new or before.lower() != name.lower()
+    is_new = is_other(host, name, base_url)
     if place is not None and not place.base_url and not base_url and needs_address(place.profile):
         raise HermesError(f"{name} has no address", hint="add --base-url URL")
     if not model:
@@ -159,16 +167,12 @@ def pick(host: Host, default: str = "") -> Choice:
     Raises:
         KeyboardInterrupt: It was called off.
     """
-    before = configured(host)
-    name = choose("Provider", providers(host), default=default or before)
-    is_new = host.providers.resolve(before) != name
+    name = choose("Provider", providers(host), default=default or host.providers.resolve(configured(host)))
     base_url = ""
     if needs_address(host.providers.get(name)):
-        base_url = checked_address(
-            ask("Address, with its version", "" if is_new else host.config().text("model", "base_url"))
-        )
-    choice = Choice(name, base_url=base_url, is_new=is_new)
-    choice = with_key(host, choice)
+        known = "" if is_other(host, name) else host.config().text("model", "base_url")
+        base_url = ask_value("Address, with its version", checked_address, known)
+    choice = with_key(host, Choice(name, base_url=base_url, is_new=is_other(host, name, base_url)))
     model = pick_model(host, choice)
     return choice._replace(model=model)
 
@@ -199,34 +203,45 @@ def with_key(host: Host, choice: Choice) -> Choice:
         return choice
     if place.profile.signup_url:
         print_text(f"a key comes from {place.profile.signup_url}")
-    try:
-        typed = read_secret(f"key for {choice.provider}, or nothing to go on without one")
-    except HermesError:
-        typed = ""
-    key = checked_key(typed, variable) if typed.strip() else ""
+    label = f"key for {choice.provider}, or Enter to go on without one"
+    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed else "")
     return choice._replace(key=key, variable=variable if key else "")
 
 
 def pick_model(host: Host, choice: Choice) -> str:
     """The model, from the list that the provider gives now; by name where it gives none."""
+    print_text(f"asking {choice.provider} for its models …")
     with trial_host(host, choice) as trial:
         (found,) = trial.models(choice.provider, refresh=True)
     default = host.config().text("model", "default") if not choice.is_new else ""
     if found.reason:
         print_text(f"note: {found.provider}: {found.reason}")
     if not found.models:
-        model = ask("Model", default)
-        if not model:
-            raise MissingModelError("no model is chosen", provider=choice.provider, hint="give its name")
-        return model
+        return ask_value("Model", lambda text: text or _no_model(choice.provider), default)
     options = [Option(model) for model in found.models]
     default = default if default in found.models else found.models[0]
     return choose("Model", options, default=default, own="another model's name")
 
 
+def _no_model(provider: str) -> str:
+    raise MissingModelError("no model is chosen", provider=provider, hint="give its name")
+
+
 def configured(host: Host) -> str:
     """The provider that is configured, by the name it is written under; ``""`` when it is left to be found."""
     return Planner(host.providers, host.credentials, host.say).configured(host.config())
+
+
+def is_other(host: Host, name: str, base_url: str = "") -> bool:
+    """Whether a provider, at an address of its own where one is given, is another one than the configured one."""
+    before, known = configured(host), host.providers.resolve(name)
+    if (
+        not known
+        or host.providers.resolve(before) != known
+        or base_url not in ("", host.config().text("model", "base_url"))
+    ):
+        return True
+    return bool(preset_for(host.providers, name)) and before != name.lower()  # a word for an address of its own
 
 
 def checked_address(text: str) -> str:
@@ -235,12 +250,12 @@ def checked_address(text: str) -> str:
     Raises:
         HermesError: It is none, or holds a login.
     """
-    parts = urlsplit(text.strip())
     try:
-        is_one = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+        parts = urlsplit(text.strip())
+        is_one = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         is_one = False
-    if not is_one or "@" in parts.netloc:
+    if not is_one:
         raise HermesError(
             "that is no address of a server", hint="write it like http://127.0.0.1:11434/v1, without a login"
         )

@@ -81,7 +81,7 @@ def _switch(host: Host, plugin: Plugin, *, on: bool) -> None:
     """Write to config.yaml what turns the plugin on or off, and no more."""
     if on and plugin.kind == "exclusive":
         message = f"{plugin.key} is a memory provider: one is active, the one memory.provider names"
-        raise HermesError(message, hint=f"set memory.provider to {plugin.name} in config.yaml")
+        raise HermesError(message, hint=plugin.remedy or f"hermes memory setup {plugin.name}")
 
     def change(tree: Any) -> None:
         lists = tree.setdefault("plugins", {})

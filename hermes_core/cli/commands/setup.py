@@ -7,8 +7,8 @@ import time
 from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.choice import Choice, endpoint_of, trial_host, write
-from hermes_core.cli.commands.model import configured, given, outcome, pick, pick_model, report, with_key
+from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
+from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
@@ -74,6 +74,7 @@ def run(args: Namespace) -> int:
             print_json({**outcome(written), "found": [row._asdict() for row in found], "answer": answer})
         else:
             report(host, choice, written)
+            print_text('try it: hermes llm "hello"')
     return 0
 
 
@@ -94,7 +95,10 @@ def find(host: Host) -> list[Found]:
                 Found(row.name, f"a server listens at {endpoint_of(host, row.name).base_url}", (3, order, row.name))
             )
         elif row.auth_type == "none":
-            found.append(Found(row.name, row.description, (4, order, row.name)))
+            profile = host.providers.get(row.name)
+            problem = obstacle(host, profile) if profile is not None else None
+            how = f"not ready: {problem}; {problem.hint}" if problem is not None else row.description
+            found.append(Found(row.name, how, (4 if problem is None else 5, order, row.name)))
         else:
             key = planner.usable(config, row)
             found.append(
@@ -122,7 +126,7 @@ def _best(host: Host, found: list[Found], args: Namespace) -> Choice:
         HermesError: Nothing was found.
     """
     for row in found:
-        is_new = row.provider != host.providers.resolve(configured(host))
+        is_new = is_other(host, row.provider)
         model = args.model or ("" if is_new else host.config().text("model", "default"))
         if not model:
             (listed,) = host.models(row.provider, refresh=True)
@@ -141,8 +145,7 @@ def _asked(host: Host, found: list[Found]) -> Choice:
     name = choose("Who shall answer?", [*options, Option(ANOTHER, "every provider there is")])
     if name == ANOTHER:
         return pick(host)
-    choice = Choice(name, is_new=name != host.providers.resolve(configured(host)))
-    choice = with_key(host, choice)
+    choice = with_key(host, Choice(name, is_new=is_other(host, name)))
     return choice._replace(model=pick_model(host, choice))
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.asking import ask, can_ask
 from hermes_core.cli.memory.chosen import Chosen, active, active_name
 from hermes_core.cli.output import print_line, print_text
+from hermes_core.cli.picker import ask, is_interactive
 from hermes_core.config.files import replace_file
 from hermes_core.config.redact import redact_known
 from hermes_core.config.truth import is_number
@@ -158,9 +158,9 @@ def reset(host: Host, args: Namespace) -> int:
         return 0
     names = " and ".join(str(store.path(target)) for target in there)
     if not args.yes:
-        if not can_ask():
+        if not is_interactive():
             raise HermesError(f"this would delete {names}", hint="say --yes if that is meant")
-        if ask(f"Delete {names}? Type yes", str.strip) != "yes":
+        if ask(f"Delete {names}? Type yes") != "yes":
             print_line("nothing was deleted")
             return 1
     for target in there:

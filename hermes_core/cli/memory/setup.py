@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.asking import ask, ask_secret, can_ask, choose, confirm, read_secret
+from hermes_core.cli.asking import read_secret
 from hermes_core.cli.commands.config import refuse_managed
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
-from hermes_core.cli.memory.fields import NOTHING, Field, applies, default_of, missing, read_fields, read_value
+from hermes_core.cli.memory.fields import Field, read_fields
+from hermes_core.cli.memory.questions import Answers, Questions, as_variable
 from hermes_core.cli.memory.requirements import install, install_command, missing_packages, missing_programs
 from hermes_core.cli.output import print_line
+from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.config.edit import edit_config, put
 from hermes_core.config.env_file import write_env
-from hermes_core.config.redact import CONFIGURED, register_secret
+from hermes_core.config.redact import CONFIGURED
 from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import HermesError, near
 
@@ -27,22 +29,6 @@ if TYPE_CHECKING:
 BUILT_IN = "none"
 
 
-class Answers(NamedTuple):
-    """What was answered.
-
-    Attributes:
-        values: Key → value; of a secret that is set, that it is.
-        settings: Key → value, as the configuration is to hold it; no secrets.
-        references: Key → ``${NAME}``, for secrets whose variable the provider does not know.
-        variables: Variable → value, secrets among them; what stays as it is, is left out.
-    """
-
-    values: dict[str, Any]
-    settings: dict[str, Any]
-    references: dict[str, str]
-    variables: dict[str, str]
-
-
 def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     """Set a provider up.
 
@@ -54,7 +40,7 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     Raises:
         HermesError: Something is missing or wrong, or the user cancelled; nothing was written then.
     """
-    may_ask = can_ask() and not args.yes
+    may_ask = is_interactive() and not args.yes
     file = _writable(host)
     name = args.name or _pick(host, may_ask=may_ask)
     if name == BUILT_IN:
@@ -69,9 +55,9 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     if chosen.has("post_setup"):
         return _hand_over(host, chosen)
     fields = read_fields(name, chosen.call("get_config_schema"))
-    answers = _answers(host, chosen, fields, _given(args, fields, given), may_ask=may_ask)
+    answers = Questions(host, name, _given(args, fields, given), may_ask=may_ask).answers(fields)
     _show_plan(host, chosen, answers, {field.env_var for field in fields if field.is_secret})
-    if may_ask and not confirm("Write it?", default=True):
+    if may_ask and not confirm("Write it?"):
         print_line("cancelled; nothing was saved")
         return 1
     _write(host, file, chosen, answers)
@@ -112,14 +98,13 @@ def _pick(host: Host, *, may_ask: bool) -> str:
         raise HermesError(
             "name a memory provider", hint=f"hermes memory setup NAME, one of {', '.join(rows) or 'none'}"
         )
-    options = [(name, _line(row)) for name, row in rows.items()]
-    options.append((BUILT_IN, "MEMORY.md and USER.md alone"))
-    names = [name for name, _ in options]
+    options = [
+        *(Option(name, _line(row)) for name, row in rows.items()),
+        Option(BUILT_IN, "MEMORY.md and USER.md alone"),
+    ]
     first = next((name for name, row in rows.items() if row.tier == "bundled"), BUILT_IN)
     current = active_name(host).rpartition("/")[2]
-    print_line("Which memory provider?")
-    place = choose("Number or name", options, names.index(current if current in names else first))
-    return names[place]
+    return choose("Which memory provider", options, default=current if current in rows else first)
 
 
 def _line(row: Plugin) -> str:
@@ -141,7 +126,7 @@ def _meet_requirements(row: Plugin, args: Namespace, *, may_ask: bool) -> None:
     if packages:
         command = shlex.join(install_command(packages))
         print_line(f"{name} needs {', '.join(packages)}: {command}")
-        wanted = not args.no_install and (args.yes or (may_ask and confirm("Install it now?", default=True)))
+        wanted = not args.no_install and (args.yes or (may_ask and confirm("Install it now?")))
         if not wanted:
             message = f"memory provider {name!r} needs {', '.join(packages)}; nothing was saved"
             raise HermesError(message, hint=f"run {command}, or answer with --yes")
@@ -175,121 +160,22 @@ def _hand_over(host: Host, chosen: Chosen) -> int:
 
 
 def _given(args: Namespace, fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, str]:
-    """The answers from the command line, each of a field that there is."""
+    """The answers from the command line, the one from standard input among them.
+
+    Raises:
+        HermesError: One is of no field, or a secret that everybody on this machine could see.
+    """
     keys = {field.key for field in fields}
-    answers = dict(given)
-    if args.secret_stdin:
-        answers[args.secret_stdin] = read_secret(args.secret_stdin).strip()
-    for key in answers:
+    secrets = [field.key for field in fields if field.is_secret and field.key in given]
+    for key in (*given, *filter(None, [args.secret_stdin])):
         if key not in keys:
             known = ", ".join(sorted(keys)) or "nothing"
             raise HermesError(f"there is no setting {key!r}{near(key, keys)}", hint=f"it asks for {known}")
-    secrets = [field.key for field in fields if field.is_secret and field.key in given]
     if secrets:
         message = f"{secrets[0]} is a secret, and would be seen in the list of processes"
         raise HermesError(message, hint=f"pipe it in: --secret-stdin {secrets[0]}")
-    return answers
-
-
-def _answers(
-    host: Host, chosen: Chosen, fields: Sequence[Field], given: Mapping[str, str], *, may_ask: bool
-) -> Answers:
-    """Go through the fields in order; each is asked, unless it was given, or does not apply."""
-    answers = Answers({}, {}, {}, {})
-    unused = {*given}
-    for field in fields:
-        if not applies(field, answers.values):
-            continue
-        unused.discard(field.key)
-        if field.is_secret:
-            _take_secret(host, field, given, answers, may_ask=may_ask)
-        else:
-            _take_value(host, chosen, field, given, answers, may_ask=may_ask)
-    if unused:
-        raise HermesError(f"{', '.join(sorted(unused))} does not apply here, given the other answers")
-    if lacking := missing(fields, answers.values):
-        flags = " ".join(f"--secret-stdin {one.key}" if one.is_secret else f"--set {one.key}=…" for one in lacking)
-        message = f"{', '.join(one.key for one in lacking)} must be given; nothing was saved"
-        raise HermesError(message, hint=f"{flags}, or answer at a terminal")
-    return answers
-
-
-def _take_secret(host: Host, field: Field, given: Mapping[str, str], answers: Answers, *, may_ask: bool) -> None:
-    is_set = bool(host.environment.credential(field.env_var))
-    if field.key in given:
-        secret = read_value(field, given[field.key])
-    elif may_ask:
-        if field.url and not is_set:
-            print_line(f"get one at {field.url}")
-        kept = f"{CONFIGURED}; blank keeps it" if is_set else "" if field.is_required else "blank for none"
-        label = f"{field.label} ({kept})" if kept else field.label
-
-        def read(text: str) -> str:
-            if not text.strip() and field.is_required and not is_set:
-                raise HermesError(f"{field.key} must be given")
-            return str(read_value(field, text.strip()))
-
-        secret = ask_secret(label, read)
-    else:
-        secret = ""
-    if secret:
-        register_secret(secret)
-        answers.variables[field.env_var] = secret
-    if secret or is_set:
-        answers.values[field.key] = CONFIGURED
-        if field.is_env_var_ours:
-            answers.references[field.key] = f"${{{field.env_var}}}"
-
-
-def _take_value(
-    host: Host, chosen: Chosen, field: Field, given: Mapping[str, str], answers: Answers, *, may_ask: bool
-) -> None:
-    default = _current(host, chosen.name, field, answers.values)
-    if field.key in given:
-        value = read_value(field, given[field.key])
-    elif may_ask:
-        value = _ask(field, default)
-    else:
-        value = default
-    if value is NOTHING:
-        return
-    answers.values[field.key] = answers.settings[field.key] = value
-    if field.env_var:
-        answers.variables[field.env_var] = _as_variable(value)
-
-
-def _ask(field: Field, default: Any) -> Any:
-    if field.choices:
-        print_line(f"{field.label}:")
-        options = [(str(choice), "") for choice in field.choices]
-        place = next((number for number, choice in enumerate(field.choices) if choice == default), 0)
-        return read_value(field, field.choices[choose("Number or name", options, place)])
-    if field.kind == "bool":
-        return confirm(f"{field.label}?", default=default is True)
-
-    def read(text: str) -> Any:
-        if text.strip():
-            return read_value(field, text)
-        if default is NOTHING and field.is_required:
-            raise HermesError(f"{field.key} must be given")
-        return default
-
-    return ask(field.label, read, "" if default is NOTHING else str(default))
-
-
-def _current(host: Host, name: str, field: Field, values: Mapping[str, Any]) -> Any:
-    """What a blank answer stands for: what is configured, else the variable, else the default."""
-    for found in (host.config().get("memory", name, field.key), host.environment.get(field.env_var) or None):
-        if found is not None:
-            try:
-                return read_value(field, found)
-            except HermesError:
-                print_line(f"what is configured for {field.key} cannot be used, and is asked anew")
-    return default_of(field, values)
-
-
-def _as_variable(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    piped = {args.secret_stdin: read_secret(args.secret_stdin).strip()} if args.secret_stdin else {}
+    return {**given, **piped}
 
 
 def _show_plan(host: Host, chosen: Chosen, answers: Answers, secrets: Collection[str]) -> None:
@@ -298,7 +184,7 @@ def _show_plan(host: Host, chosen: Chosen, answers: Answers, secrets: Collection
     for variable, value in answers.variables.items():
         print_line(f"  {env}: {variable} = {CONFIGURED if variable in secrets else value}")
     for key, value in {**answers.settings, **answers.references}.items():
-        print_line(f"  {config}: memory.{chosen.name}.{key} = {_as_variable(value)}")
+        print_line(f"  {config}: memory.{chosen.name}.{key} = {as_variable(value)}")
     print_line(f"  {config}: memory.provider = {chosen.name}")
     if _keeps_own_file(chosen):
         print_line(f"  and the same, without secrets, in {chosen.name}'s own file below {host.home}")

@@ -1,5 +1,7 @@
 """Writes that wait for the user, and threats that the user waves through."""
 
+import threading
+
 import pytest
 
 from hermes_core.config.settings import Config
@@ -61,6 +63,25 @@ def test_what_waits_is_written_when_approved(make_memory, guarded, tool_of):
     assert later.approve(waiting).entries == ("a",)
     assert found == [("add", "a", "assistant_tool")]
     assert later.approvals.all() == []
+
+
+def test_two_people_cannot_approve_the_same_write(guarded, tool_of):
+    """Whoever comes second hears that it waits no longer; it is written once."""
+    waiting = tool_of(guarded)("add", content="a")["pending_id"]
+    outcomes = []
+
+    def approve():
+        try:
+            outcomes.append(guarded.approve(waiting).entries)
+        except MemoryWriteError as error:
+            outcomes.append(error.reason)
+
+    threads = [threading.Thread(target=approve) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes, key=str) == [("a",), "no_match", "no_match", "no_match"]
 
 
 def test_what_waits_is_dropped_when_rejected(guarded, tool_of):
@@ -142,9 +163,10 @@ def test_a_suspicious_write_can_be_confirmed(memory, tool_of, caplog):
     answer = tool_of(memory)("add", content=SUSPICIOUS)
     assert answer["success"] is False
     waiting = answer["pending_id"]
-    assert answer["hint"] == f"if it is harmless, the user may allow it: hermes memory approve {waiting} --confirm"
-    with pytest.raises(MemoryWriteError, match="ssh_access"):
+    assert "hermes memory approve" not in str(answer)  # the model is not told how to do it itself
+    with pytest.raises(MemoryWriteError, match="ssh_access") as caught:
         memory.approve(waiting)
+    assert caught.value.hint == f"if it is harmless, allow it: hermes memory approve {waiting} --confirm"
     memory.approve(waiting, is_confirmed=True)
     assert memory.snapshot().memory.endswith(SUSPICIOUS)
     assert f"confirmed by the user entry={entry_id(SUSPICIOUS)} threats=ssh_access" in caplog.text

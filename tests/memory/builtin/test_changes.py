@@ -1,6 +1,10 @@
 """What operations do to a list of entries."""
 
+from contextlib import suppress
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core.errors import MemoryWriteError
 from hermes_core.memory.changes import Change, Operation, apply, read_operations
@@ -138,6 +142,29 @@ def test_a_section_sign_within_a_line_is_text():
     """Only a line of nothing but the sign separates entries."""
     [operation] = read_operations({"action": "add", "content": " see § 5\r\n§§ "})
     assert operation.content == "see § 5\n§§"
+
+
+letters = st.sampled_from([*"ab §\n\r\t\x00\x1c\x85\u2028\ufeff\u200d😀", "\n§\n", "\r\n§\r\n"])
+texts = st.lists(letters, max_size=12).map("".join)
+
+
+@given(st.lists(texts, max_size=6))
+def test_whatever_is_taken_comes_back(contents):
+    """Every text that is not refused is read back as it was taken, beside whatever others."""
+    entries = []
+    for content in contents:
+        with suppress(MemoryWriteError):
+            entries, _ = apply(entries, read_operations({"action": "add", "content": content}), 10_000)
+    found = parse(join(entries).encode())
+    assert [*found.entries] == entries
+    assert not found.is_free
+
+
+@given(texts)
+def test_reading_a_file_twice_reads_the_same(text):
+    """What was read, and is written, is read as the same entries again."""
+    entries = parse(text.encode()).entries
+    assert parse(join(entries).encode()).entries == entries
 
 
 @pytest.mark.parametrize(

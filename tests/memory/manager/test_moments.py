@@ -11,7 +11,7 @@ from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 from hermes_core.memory.provider import INDICATOR_GLYPH, MemoryProvider, RecallStatus
 
-from .conftest import SHORT, Recorder
+from .conftest import LONG, Recorder
 
 
 class Table(MemoryProvider):
@@ -63,6 +63,29 @@ def test_the_documented_example_works_from_end_to_end(tmp_path):
     assert manager.shutdown_drain_state["status"] == "drained"
 
 
+def test_a_provider_need_not_have_every_method():
+    """Any object with a name will do: what it does not have, it has nothing to say to."""
+
+    class Bare:
+        name = "bare"
+
+        def prefetch(self, query):
+            return "tea"
+
+    with MemoryManager(limits=LONG) as memory:
+        memory.add_provider(Bare())
+        memory.initialize_all("s1")
+        memory.on_turn_start(1, "hi")
+        memory.sync_all("hi", "hello")
+        assert (memory.prefetch_all("hi"), memory.get_all_tool_schemas(), memory.build_system_prompt()) == (
+            "tea",
+            [],
+            "",
+        )
+        memory.flush()
+        assert memory.stats["providers"][0]["state"] == "ready"
+
+
 @pytest.mark.parametrize("seconds", [0, -1])
 def test_a_timeout_is_above_zero(seconds):
     """A deadline of nothing is refused."""
@@ -94,7 +117,7 @@ def test_the_builtin_memory_stands_beside_an_external_one(managed):
 def test_a_secondary_only_recalls(managed):
     """A read-only provider beside the active one is asked to recall, and told nothing; its tools are not there."""
     first, second = Recorder("first", ("first_tool",)), Recorder("second", ("second_tool",))
-    memory = MemoryManager(limits=SHORT)
+    memory = MemoryManager(limits=LONG)
     with memory:
         assert (memory.add_provider(first), memory.add_provider(second, read_only=True)) == (True, True)
         memory.initialize_all("s1")
@@ -108,7 +131,7 @@ def test_a_secondary_only_recalls(managed):
     assert set(second.order) <= {"initialize", "prefetch", "recall_status", "queue_prefetch", "shutdown"}
 
 
-@pytest.mark.parametrize("rubbish", [5, Recorder, object()], ids=repr)
+@pytest.mark.parametrize("rubbish", [5, Recorder, object(), Recorder(" ")], ids=["int", "class", "object", "nameless"])
 def test_what_is_no_provider_is_refused(rubbish):
     """Anything but an instance of a provider is refused, with a warning."""
     assert MemoryManager().add_provider(rubbish) is False
@@ -333,7 +356,7 @@ def test_older_signatures_work_r10_04(caplog, method, function):
 
     recorded.__signature__ = inspect.signature(function)
     provider = type("Old", (Recorder,), {method: recorded})()
-    with MemoryManager(limits=SHORT) as memory:
+    with MemoryManager(limits=LONG) as memory:
         memory.add_provider(provider)
         memory.initialize_all("s1", platform="cli")
         memory.on_turn_start(1, "hi", model="m")

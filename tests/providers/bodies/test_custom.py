@@ -15,6 +15,7 @@ CASES = {
     "a limit": ({"max_tokens": 7, "temperature": 0.3}, {"max_tokens": 7, "temperature": 0.3}),
     "tools": ({"tools": True}, LIMIT),
     "an image": ({"image": True}, LIMIT),
+    "a size of the context": ({"settings": {"ollama_num_ctx": 8192}}, {**LIMIT, "options": {"num_ctx": 8192}}),
     "a session": ({"session_id": "s-1"}, LIMIT),
 }
 

@@ -26,7 +26,9 @@ class AnthropicProfile(ProviderProfile):
     def fetch_models(
         self, *, api_key: str | None = None, base_url: str | None = None, timeout: float = 8.0
     ) -> list[str] | None:
-        return super().fetch_models(api_key=api_key, base_url=base_url, timeout=timeout) if api_key else None
+        if not api_key or not _speaks(base_url or self.base_url):
+            return None
+        return super().fetch_models(api_key=api_key, base_url=base_url, timeout=timeout)
 
 
 def _speaks(url: str) -> bool:

@@ -14,9 +14,11 @@ class CustomProfile(ProviderProfile):
         *,
         reasoning_config: Mapping[str, Any] | None = None,
         ollama_num_ctx: int | None = None,
+        settings: Mapping[str, Any] | None = None,
         **context: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        body: dict[str, Any] = {"options": {"num_ctx": ollama_num_ctx}} if ollama_num_ctx else {}
+        size = ollama_num_ctx or (settings or {}).get("ollama_num_ctx")
+        body: dict[str, Any] = {"options": {"num_ctx": size}} if size else {}
         if reasoning_config is None:
             return body, {}
         effort = str(reasoning_config.get("effort") or "").lower()
