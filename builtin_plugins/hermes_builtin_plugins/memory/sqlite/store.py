@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-_FEW = 1000
-"""What holds a word is looked through as long as it is no more than this, or a hundredth of a larger store."""
+_SMALL, _LARGE = 200, 100_000
+"""Up to so many memories all words are looked up, from there on those in at most half of them, then in a hundredth."""
 _ALWAYS = 2
-_REMEMBERED = 10_000
+"""So many words are looked up anyway, the rarest ones."""
 
 
 class Memory(NamedTuple):
@@ -81,6 +81,7 @@ class Store:
         self._reader = Connection(path)
         self._writer = Connection(path)
         self._frequent: set[str] = set()
+        self._counted_at = 0
 
     def open(self) -> None:
         """Make sure that the file can be used, and is up to date."""
@@ -127,22 +128,25 @@ class Store:
         """
         query = "select rowid, -rank from word where word match ? and rowid between ? and ? order by rank limit ?"
         with self.reading() as connection:
-            telling = self._telling(connection, words, max(_FEW, size // 100))
+            telling = self._telling(connection, words, size)
             return connection.execute(query, (to_match(telling), *ids_of(scope), limit)).fetchall() if telling else []
 
-    def _telling(self, connection: sqlite3.Connection, words: Sequence[str], most: int) -> Sequence[str]:
-        """The words that stand in at most so many memories, and the two rarest: the index would read all of each."""
-        if most == _FEW or len(words) <= _ALWAYS:
+    def _telling(self, connection: sqlite3.Connection, words: Sequence[str], size: int) -> Sequence[str]:
+        """The words that are worth looking up: for those that stand everywhere the index would read all, for nothing."""
+        if size < _SMALL or len(words) <= _ALWAYS:
             return words
+        if not self._counted_at / 2 < size < self._counted_at * 2:
+            self._frequent, self._counted_at = set(), size
+        most = size // (2 if size < _LARGE else 100)
         query = "select count(*) from (select 1 from word where word match ? limit ?)"
-        counts = {}
+        counts = dict.fromkeys(words, most + 1)
         for word in words:
             if word not in self._frequent:
                 counts[word] = connection.execute(query, (to_match([word]), most + 1)).fetchone()[0]
-                if counts[word] > most and len(self._frequent) < _REMEMBERED:
+                if counts[word] > most:
                     self._frequent.add(word)
-        rarest = sorted(words, key=lambda word: counts.get(word, most + 1))
-        return [word for place, word in enumerate(rarest) if place < _ALWAYS or counts.get(word, most + 1) <= most]
+        rarest = sorted(words, key=counts.__getitem__)
+        return [word for place, word in enumerate(rarest) if place < _ALWAYS or counts[word] <= most]
 
     def get(self, ids: Sequence[int]) -> dict[int, Memory]:
         """These memories, by id; those that are gone are left out."""
