@@ -188,3 +188,24 @@ def test_a_person_may_drop_what_does_not_answer(terminal, home, tmp_path, typed)
     assert done.code in (1, 130)
     assert "nothing was written" in done.text
     assert files(home) == []
+
+
+class Slow(FakeProvider):
+    """A provider that lists its models, and thinks about a call for long."""
+
+    def next_response(self, request):
+        reply = super().next_response(request)
+        return reply if request.method == "GET" else reply._replace(delay=5.0)
+
+
+def test_a_person_may_call_the_question_off(terminal, home, tmp_path):
+    """Ctrl-C while the model is asked ends at once, and nothing is written."""
+    (tmp_path / "questionary.py").write_text("raise ImportError")
+    with Slow() as server:
+        profile = {"base_url": server.base_url, "is_local": True}
+        home.plugin("shed", name="shed", kind="model-provider", profile=profile)
+        answers = [("Who shall answer?", "shed\n"), ("Model:", "1\n"), ("asking shed / fake-model", "\x03")]
+        done = terminal("setup", answers=answers, PYTHONPATH=str(tmp_path))
+    assert (done.code, files(home)) == (130, [])
+    assert "nothing was written" in done.text
+    assert "Traceback" not in done.text
