@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from hermes_core.auth.keys import Credential
     from hermes_core.llm.engine import LaneHost
     from hermes_core.llm.route import Endpoint
-    from hermes_core.providers.catalog import ProviderRow
     from hermes_core.providers.profile import ProviderProfile
+    from hermes_core.providers.row import ProviderRow
 
 log = logging.getLogger(__name__)
 

@@ -6,14 +6,23 @@ import logging
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.auth import keys
 from hermes_core.auth.entries import is_borrowed
+from hermes_core.auth.keys import (
+    Credential,
+    all_from_environment,
+    for_address,
+    from_environment,
+    from_section,
+    hint_at_keys,
+    hosts_of_keys,
+    key_variables,
+    url_variables,
+)
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
 from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
-from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
 from hermes_core.llm.trust import Overrides
@@ -30,7 +39,8 @@ if TYPE_CHECKING:
     from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
-    from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
+    from hermes_core.providers.catalog import ProviderCatalog
+    from hermes_core.providers.row import ProviderRow
 
 
 log = logging.getLogger(__name__)
@@ -210,7 +220,7 @@ class Planner:
             ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
-            reasoning=self._reasoning(config),
+            reasoning=sections.reasoning(config, self._say),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
@@ -245,13 +255,6 @@ class Planner:
         owners = [row.name for row in self._catalog if name in row.env_vars]
         return self._environment.credential(name) if not owners or profile.name in owners else ""
 
-    def _reasoning(self, config: Config) -> dict[str, Any] | None:
-        try:
-            return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
-        except ValueError as error:
-            self._say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
-            return None
-
     def active(self, config: Config) -> str:
         """The name of the provider that a call goes to when nobody asks for another.
 
@@ -276,11 +279,14 @@ class Planner:
         """The provider to use at an address when none is named: whose host it is, one with a key first."""
         found = providers_at(self._catalog, address)
         names = [name for name in found if self._catalog.tiers(name) != {"config"}]  # an entry is asked for by name
-        variables = {row.name: keys.key_variables(row.env_vars) for row in self._catalog} if len(names) > 1 else {}
-        for name in names if variables else ():
-            held = keys.all_from_environment(variables[name], self._environment)
-            if self._credentials.mentions(name) or any(held):
-                return name
+        if len(names) > 1:
+            variables = {row.name: key_variables(row.env_vars) for row in self._catalog}
+            keyed = (
+                name
+                for name in names
+                if self._credentials.mentions(name) or any(all_from_environment(variables[name], self._environment))
+            )
+            return next(keyed, names[0])
         return names[0] if names else ANY_ENDPOINT
 
     def _same(self, requested: str, main: str) -> bool:
@@ -313,15 +319,15 @@ class Planner:
                     "set model.provider in config.yaml to choose another"
                 )
                 return row.name
-        raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
+        raise MissingCredentialError("no provider is configured, and no credential was found", hint=hint_at_keys(rows))
 
-    def usable(self, config: Config, row: ProviderRow) -> keys.Credential | None:
+    def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        names = [name for name in keys.key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
-        return keys.from_environment(names, self._environment) if row.auth_type == "api_key" else None
+        names = [name for name in key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
+        return from_environment(names, self._environment) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
@@ -345,7 +351,7 @@ class Planner:
         return profile, configured or profile_address(preset or profile)
 
     def _address_variable(self, profile: ProviderProfile) -> str:
-        return next(filter(None, map(self._environment.credential, keys.url_variables(profile.env_vars))), "")
+        return next(filter(None, map(self._environment.credential, url_variables(profile.env_vars))), "")
 
     def pool(self, config: Config, name: str) -> CredentialPool:
         """The credentials of a provider, as a call to it would find them; raises what ``endpoint`` does."""
@@ -380,21 +386,14 @@ class Planner:
         entry: ProviderEntry,
         place: str = "model",
     ) -> CredentialPool:
-        names = keys.key_variables(profile.env_vars)
-        found: list[
-            keys.Credential | None
-        ] = []  # a key goes where it was meant to: to its own address, or the only one
+        names = key_variables(profile.env_vars)
+        found: list[Credential | None] = []  # a key goes where it was meant to: to its own address, or the only one
         if section.get("base_url") or entry.base_url or not profile.base_url:
-            found.append(keys.from_section(section, place, self._environment))
+            found.append(from_section(section, place, self._environment))
         if not section.get("base_url"):
-            found.append(keys.from_section(entry.credential, entry.place, self._environment))
-        found += keys.all_from_environment(names, self._environment)
+            found.append(from_section(entry.credential, entry.place, self._environment))
+        found += all_from_environment(names, self._environment)
         if not any(found) and not names and not is_loopback(host_of(address)):
-            found.append(keys.for_address(address, keys.hosts_of_keys(self._catalog), self._environment))
-        given = list({key.source: key for key in found if key is not None}.values())
-        return self._credentials.pool(profile, given, address=address, config=config)
-
-
-def _wanted(rows: list[ProviderRow]) -> str:
-    names = [name for row in rows for name in keys.key_variables(row.env_vars)]
-    return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"
+            found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
+        keys = list({key.source: key for key in found if key is not None}.values())
+        return self._credentials.pool(profile, keys, address=address, config=config)

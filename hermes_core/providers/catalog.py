@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from hermes_core.config.redact import redact, register_secrets_in
@@ -15,7 +15,7 @@ from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, as_word, configured_claims, verdict_on
 from hermes_core.providers.foreign import completed
 from hermes_core.providers.profile import ProviderProfile
-from hermes_core.types.address import host_of, is_loopback
+from hermes_core.providers.row import ProviderRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,34 +23,6 @@ if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.registry import PluginRegistry
-
-
-class ProviderRow(NamedTuple):
-    """A provider as a list shows it; nothing was imported to say so."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    base_url: str = ""
-    hostname: str = ""
-    extra_hosts: tuple[str, ...] = ()
-    preset_for_word: tuple[str, ...] = ()
-    api_mode: str = "chat_completions"
-    auth_type: str = "api_key"
-    env_vars: tuple[str, ...] = ()
-    display_name: str = ""
-    description: str = ""
-    auto_rank: int | None = 100
-    is_aggregator: bool = False
-    is_local: bool = False
-    unavailable: str = ""
-    plugin: str = ""
-    tier: str = ""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts that are its own; this machine is nobody's."""
-        own = (self.hostname or host_of(self.base_url), *self.extra_hosts)
-        return tuple(host for host in own if host and not is_loopback(host))
 
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}

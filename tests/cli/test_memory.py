@@ -120,6 +120,17 @@ def test_the_status_of_a_provider_that_cannot_run(hermes, notes):
     assert "turns go to notes.test" in out
 
 
+def test_providers_that_are_asked_too_are_told_of(hermes, home, notes):
+    """Those of ``memory.also`` get questions too, so the status says where these go, and the doctor looks at them."""
+    notes(is_available=False)
+    home.config({"memory": {"also": ["notes", "none-such"]}})
+    shown = hermes("memory", "--json").json
+    assert [(row["name"], row["state"]) for row in shown["also"]] == [("notes", "unavailable"), ("none-such", "failed")]
+    assert "notes (unavailable, the server is away; it does not say; count on everything" in hermes("memory").out
+    places = {row["place"] for row in hermes("memory", "doctor", "--json").json if row["level"] == "error"}
+    assert places == {"notes", "none-such"}
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -184,7 +195,7 @@ def test_the_list_says_what_each_provider_needs(hermes, home, notes):
         "sqlite": "available",
     }
     assert rows["needy"]["needs"] == ["no-such-package-of-needy>=2"]
-    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install no-such-package-of-needy>=2"
+    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install 'no-such-package-of-needy>=2'"
     assert rows["off"]["remedy"] == "hermes plugins enable off"
     assert rows["sqlite"]["remedy"] == "hermes memory setup sqlite"
     assert [row["name"] for row in hermes("memory", "list").rows] == [*rows]
