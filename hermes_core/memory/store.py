@@ -15,7 +15,7 @@ from hermes_core.config.files import only_writer_of, replace_file
 from hermes_core.config.redact import redact
 from hermes_core.errors import ConfigError, MemoryFileError, MemoryWriteError, describe
 from hermes_core.memory.changes import Change, apply
-from hermes_core.memory.entries import MARK, Document, join, parse, usage
+from hermes_core.memory.entries import MARK, Document, join, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,10 +117,6 @@ class MemoryStore:
             MemoryFileError: It cannot be read.
         """
         return _read(self.path(target))
-
-    def usage(self, target: str) -> str:
-        """How full a target's file is."""
-        return usage(len(join(self.entries(target))), self.limits[target])
 
     def subscribe(self, listener: Callable[[MemoryWrite], None]) -> Callable[[], None]:
         """Have every change told to ``listener``, in order, once it is on disk; returns what ends that."""

@@ -120,7 +120,9 @@ def as_text(shown: Mapping[str, Any]) -> dict[str, Any]:
     """The status as people read it, a field a line."""
     lines: dict[str, Any] = {}
     for row in shown["builtin"]:
-        state = row.get("problem") or f"{row['entries']} entries, {row['usage']}"
+        state = (
+            row.get("problem") or f"{row['entries']} {'entry' if row['entries'] == 1 else 'entries'}, {row['usage']}"
+        )
         notes = [f"{row['blocked']} kept out of the prompt"] if row.get("blocked") else []
         notes += [] if row["enabled"] else ["switched off"]
         lines[FILES[row["target"]]] = ", ".join([state, *notes])
