@@ -59,6 +59,7 @@ def choose(question: str, options: Sequence[Option], *, default: str = "", own: 
     asked = questionary.select(
         question, choices, default=known, use_search_filter=True, use_jk_keys=False, instruction="(type to filter)"
     )
+    asked.application.key_bindings.add("c-d", eager=True)(lambda event: event.app.exit(exception=EOFError))
     chosen = str(_ask(asked))
     return ask(own) if chosen == OWN else chosen
 
