@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hermes_core.config.kinds import Key, Kind
-    from hermes_core.providers.catalog import ProviderRow
+    from hermes_core.providers.row import ProviderRow
 
 GROUPS = {"OfferSpecs": "Offers", "LlmSpecs": "Model calls", "NoticeSpecs": "Notices"}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hermes_core.config.environment import Environment, Reads
-    from hermes_core.providers.catalog import ProviderRow
+    from hermes_core.providers.row import ProviderRow
 
 _MINIMUM_LENGTH = 4
 
@@ -94,6 +94,12 @@ def hosts_of_keys(rows: Iterable[ProviderRow]) -> dict[str, list[str]]:
         for host in row.hosts or ("",):
             hosts.setdefault(host, []).extend(key_variables(row.env_vars))
     return dict(sorted(hosts.items(), key=lambda item: -len(item[0])))
+
+
+def hint_at_keys(rows: Iterable[ProviderRow]) -> str:
+    """What to set where no provider is configured and no key was found."""
+    names = [name for row in rows for name in key_variables(row.env_vars)]
+    return f"run `hermes setup`, set model.provider, or one of {', '.join(names)}" if names else "set model.provider"
 
 
 def from_environment(names: Iterable[str], environment: Environment | Reads) -> Credential | None:

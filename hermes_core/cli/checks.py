@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.cli.choice import obstacle
 from hermes_core.config.check import check_home
 from hermes_core.config.redact import one_line, redact
 from hermes_core.config.tasks import fallback_chain
@@ -208,10 +209,15 @@ def _model(host: Host) -> Iterator[Finding]:
     except HermesError as error:
         yield Finding(ERROR, "model", str(error), error.hint)
     else:
+        problem = obstacle(host, route.profile)
         chosen = config.text("model", "provider") or config.text("model", "base_url")
         how = "" if chosen else ", as nothing is configured"
         key = f", with {route.credential.source}" if route.credential.value else ""
-        yield Finding(OK, "model", f"calls go to {route.provider} / {route.model}{key}{how}")
+        went = f"calls go to {route.provider} / {route.model}{key}{how}"
+        if problem is None:
+            yield Finding(OK, "model", went)
+        else:
+            yield Finding(ERROR, "model", f"{went}, but {problem}", problem.hint)
         for entry, standing in route.pool.standings(route.pool.entries()) if route.pool is not None else ():
             if standing.word in ("resting", "dead", "expired", "unusable", "missing"):
                 remedy = f"run `hermes auth list {route.provider}`"
@@ -234,6 +240,7 @@ def _without_network(_host: Host) -> Iterator[Finding]:
 def _providers(host: Host) -> Iterator[Finding]:
     lists, config, active = ModelLists(host, seconds=ANSWER_SECONDS), host.config(), _active(host)
     main = host.providers.resolve(active) or active
+    told = {finding.message for finding in _model(host)}
     for found in lists.collect(lists.answering(), refresh=True):
         is_main = found.provider == main
         if found.source == "live":
@@ -242,6 +249,8 @@ def _providers(host: Host) -> Iterator[Finding]:
             if is_main and model and model.lower() not in {name.lower() for name in found.models}:
                 message = f"{found.provider} does not list the model {model!r}{near(model, found.models)}"
                 yield Finding(WARNING, "provider", message, f"run `hermes models {found.provider}`")
+        elif found.reason in told:
+            continue  # nobody was asked, for the reason why no call would go there
         elif found.reason:
             level = ERROR if is_main else WARNING
             remedy = f"check the key (`hermes auth status {found.provider}`), the address and the network"

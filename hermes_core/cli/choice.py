@@ -6,21 +6,21 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import derived_variable, found, is_usable, key_variables
-from hermes_core.cli.commands.config import refuse_managed
+from hermes_core.cli.commands.config import readable, refuse_managed
 from hermes_core.config.edit import edit_config, put, take_out
 from hermes_core.config.env_file import write_env
 from hermes_core.config.keypath import join_key, look, spelled
-from hermes_core.config.settings import ConfigFile
-from hermes_core.errors import ConfigError, HermesError
+from hermes_core.errors import ConfigError, HermesError, describe
 from hermes_core.host import Host
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
-from hermes_core.providers.profile import ProviderProfile
+from hermes_core.providers.foreign import opens_endpoint
 from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_core.llm.route import Endpoint
+    from hermes_core.providers.profile import ProviderProfile
 
 OF_AN_ENDPOINT = ("base_url", "api_key", "key_env", "api_mode", "default_headers", "extra_headers", "supports_vision")
 """What the model section says of one endpoint, and of no other."""
@@ -71,7 +71,19 @@ def needs_address(profile: ProviderProfile | None) -> bool:
     """Whether a provider is a server of one's own, whose address the configuration alone can give."""
     if profile is None or profile.auth_type == "none" or profile.base_url or profile.hostname:
         return False
-    return type(profile).open_endpoint is ProviderProfile.open_endpoint
+    return not opens_endpoint(profile)
+
+
+def obstacle(host: Host, profile: ProviderProfile) -> HermesError | None:
+    """What keeps a provider from running its own server here; None when nothing does."""
+    try:
+        profile.check_endpoint(host.endpoint_host(host.config(), profile.name))
+    except HermesError as error:
+        return error
+    except Exception as error:  # noqa: BLE001 - plugin boundary: a hook that breaks is an obstacle too
+        message = f"provider {profile.name!r}: its hook check_endpoint raised {describe(error)}"
+        return HermesError(message, hint=f"run `hermes providers explain {profile.name}`")
+    return None
 
 
 def key_variable(host: Host, provider: str, base_url: str) -> str:
@@ -128,10 +140,7 @@ def write(host: Host, choice: Choice) -> Written:
         ConfigError: A file cannot be read or written, or an administrator's says otherwise.
     """
     environment = host.environment
-    file = ConfigFile(host.home, environment)
-    error = file.current().error
-    if error is not None:
-        raise error
+    file = readable(host.home, environment)
     keys = {"provider": choice.provider, "default": choice.model, "base_url": choice.base_url}
     profile = host.providers.get(choice.provider)
     if choice.key and (profile is None or choice.variable not in profile.env_vars):

@@ -61,7 +61,8 @@ class UsualRoute:
         route = self._planner.usual_route(config, reads)
         profile, is_named = route.profile, config.text("model", "provider").lower() not in MAIN
         is_written = profile.base_url or config.text("model", "base_url")
-        asks_nobody = is_named and is_written and type(profile).get_hostname is ProviderProfile.get_hostname
+        is_plain = getattr(profile.get_hostname, "__func__", None) is ProviderProfile.get_hostname
+        asks_nobody = is_named and is_written and is_plain
         if asks_nobody and route.model and route.pool is not None:
             self._kept = _Kept(route, route.pool, config, generation, reads, dict(vars(profile)))
         return route

@@ -11,7 +11,9 @@ from hermes_core.auth.keys import (
     Credential,
     all_from_environment,
     for_address,
+    from_environment,
     from_section,
+    hint_at_keys,
     hosts_of_keys,
     key_variables,
     url_variables,
@@ -21,7 +23,6 @@ from hermes_core.config.settings import references
 from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
 from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
-from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
 from hermes_core.llm.trust import Overrides
@@ -38,12 +39,16 @@ if TYPE_CHECKING:
     from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
-    from hermes_core.providers.catalog import ProviderCatalog, ProviderRow
+    from hermes_core.providers.catalog import ProviderCatalog
+    from hermes_core.providers.row import ProviderRow
 
 
 log = logging.getLogger(__name__)
 
 NOBODY = Agent()
+
+OF_A_LOGIN = "_OAUTH_TOKEN"
+"""How the name of a variable ends that holds another program's login: it is used, but chooses no provider."""
 MAIN = ("", "auto", "main")
 """Words for the provider that every other call goes to."""
 ANY_ENDPOINT = "custom"
@@ -215,7 +220,7 @@ class Planner:
             ),
             api_mode=sections.demanded_mode(section, entry),
             accepts_images=sections.accepts_images(profile, section, entry, model),
-            reasoning=self._reasoning(config),
+            reasoning=sections.reasoning(config, self._say),
             extra_body={**entry.extra_body, **sections.mapping(section.get("extra_body"))},
             settings=sections.settings(section, config.section(profile.name)),
             timeout=entry.request_timeout_seconds,
@@ -249,13 +254,6 @@ class Planner:
         """A variable for a wire that signs, ``""`` when it is not set; what is another provider's is kept back."""
         owners = [row.name for row in self._catalog if name in row.env_vars]
         return self._environment.credential(name) if not owners or profile.name in owners else ""
-
-    def _reasoning(self, config: Config) -> dict[str, Any] | None:
-        try:
-            return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
-        except ValueError as error:
-            self._say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
-            return None
 
     def active(self, config: Config) -> str:
         """The name of the provider that a call goes to when nobody asks for another.
@@ -321,15 +319,15 @@ class Planner:
                     "set model.provider in config.yaml to choose another"
                 )
                 return row.name
-        raise MissingCredentialError("no provider is configured, and no credential was found", hint=_wanted(rows))
+        raise MissingCredentialError("no provider is configured, and no credential was found", hint=hint_at_keys(rows))
 
     def usable(self, config: Config, row: ProviderRow) -> Credential | None:
         """A credential of a provider; its plugin is not imported to find one in the environment."""
         if self._credentials.mentions(row.name):
             found = self.pool(config, row.name).select()
             return found if found is not None and found.value else None
-        keys = all_from_environment(key_variables(row.env_vars), self._environment)
-        return next(keys, None) if row.auth_type == "api_key" else None
+        names = [name for name in key_variables(row.env_vars) if not name.endswith(OF_A_LOGIN)]
+        return from_environment(names, self._environment) if row.auth_type == "api_key" else None
 
     def _profile(
         self, requested: str, section: Mapping[str, Any], entry: ProviderEntry, place: str = "model"
@@ -399,8 +397,3 @@ class Planner:
             found.append(for_address(address, hosts_of_keys(self._catalog), self._environment))
         keys = list({key.source: key for key in found if key is not None}.values())
         return self._credentials.pool(profile, keys, address=address, config=config)
-
-
-def _wanted(rows: list[ProviderRow]) -> str:
-    names = [name for row in rows for name in key_variables(row.env_vars)]
-    return f"set model.provider in config.yaml, or one of {', '.join(names)}" if names else "set model.provider"

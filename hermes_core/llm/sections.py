@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.config.kinds import API_MODE
 from hermes_core.config.once import warn_once
 from hermes_core.config.truth import as_bool
+from hermes_core.llm.effort import reasoning_config
 from hermes_core.llm.route import wire_format
 from hermes_core.llm.tls import CA_VARIABLES, USUAL, Tls
 
 if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
+    from hermes_core.config.settings import Config
     from hermes_core.providers.profile import ProviderProfile
 
 FOR_PROFILES = ("auth_mode", "entra", "ollama_num_ctx")
@@ -83,3 +85,12 @@ def tls(entry: ProviderEntry, address: str, first_of: Callable[[Iterable[str]], 
     if not entry.ssl_verify:
         warn_once(log, "config.yaml: %s.ssl_verify is false: whoever answers is trusted", entry.place)
     return Tls(os.path.expanduser(entry.ssl_ca_cert or first_of(CA_VARIABLES)), entry.ssl_verify)
+
+
+def reasoning(config: Config, say: Callable[[str], None]) -> dict[str, Any] | None:
+    """How much plugins' calls are to think; None, and a word to the operator, where what is written is no effort."""
+    try:
+        return reasoning_config(config.get("auxiliary", "plugin", "reasoning_effort"))
+    except ValueError as error:
+        say(f"hermes: config.yaml: auxiliary.plugin.reasoning_effort {error}; it is ignored")
+        return None

@@ -1,1 +1,1 @@
-"""Long-term memory: the provider contract."""
+"""Long-term memory: what the host keeps itself, the contract of providers, and the manager that asks them."""

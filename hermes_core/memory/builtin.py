@@ -106,7 +106,7 @@ class BuiltinMemory:
             if not threats:
                 return staged
             details = {"pending_id": staged.id}
-            hint = _confirm_hint(staged.id)
+            hint = "do not try it again: it waits for the user, who alone may allow it"
             raise MemoryWriteError(refusal(threats), reason="threat", hint=hint, details=details)
         if not ask(_question(target, operations, threats)):
             message = refusal(threats) if threats else "the user does not want this to be remembered"
@@ -201,7 +201,7 @@ class BuiltinMemory:
 
 
 def _confirm_hint(word: str) -> str:
-    return f"if it is harmless, the user may allow it: hermes memory approve {word} --confirm"
+    return f"if it is harmless, allow it: hermes memory approve {word} --confirm"
 
 
 def _question(target: str, operations: Sequence[Operation], threats: Sequence[str]) -> str:

@@ -43,6 +43,7 @@ class Job:
         """Run it here, unless it was given up before its turn came."""
         with self._lock:
             if self._is_given_up:
+                self._ended.set()
                 return
             self._is_started = True
         try:
@@ -51,7 +52,8 @@ class Job:
             self.error = error
         with self._lock:
             self._ended.set()
-        if self._is_given_up and self._late is not None:
+            is_late = self._is_given_up
+        if is_late and self._late is not None:
             self._late(self)
 
     @property
@@ -65,12 +67,13 @@ class Job:
         return self._ended.is_set()
 
     def wait(self, until: float) -> bool:
-        """Wait for its end, up to a reading of the monotonic clock; False when it is given up then."""
-        if self._ended.wait(max(0.0, until - monotonic())):
-            return True
+        """Wait for its end, up to a reading of the monotonic clock; whether it has come."""
+        return self._ended.wait(max(0.0, until - monotonic()))
+
+    def give_up(self) -> None:
+        """Wait no longer: unless it has ended by now, its end is a late one."""
         with self._lock:
             self._is_given_up = not self._ended.is_set()
-            return not self._is_given_up
 
     def result(self) -> Any:
         """What it returned; raises what it raised."""
@@ -130,19 +133,25 @@ class Lane:
         Raises:
             LaneTimeoutError: It has not ended.
         """
-        if job.wait(until):
-            return job.result()
-        if job.is_overdue:
-            self._overdue = job
-        raise LaneTimeoutError
+        try:
+            job.wait(until)
+        finally:  # an interrupt gives it up, too
+            job.give_up()
+            if job.is_overdue:
+                self._overdue = job
+        if not job.is_ended:
+            raise LaneTimeoutError
+        return job.result()
 
     def call(self, work: Callable[[], Any], seconds: float) -> Any:
-        """Run a call and return what it returns; raises what it raises.
+        """Run a call and return what it returns; raises what it raises. From the lane's own thread, it runs at once.
 
         Raises:
             LaneStuckError: An earlier one is overdue.
             LaneTimeoutError: It takes longer than ``seconds``.
         """
+        if threading.current_thread() is self._thread:
+            return work()
         return self.result(self.submit(work), monotonic() + seconds)
 
     def close(self, seconds: float = 1.0) -> None:

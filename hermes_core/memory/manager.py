@@ -365,9 +365,7 @@ class MemoryManager:
             log.warning("memory closed too early providers=%s %s", names, left)
         if self._is_begun and not self._is_ended:
             self._is_ended = True
-            for member in self._roster.writers():
-                seconds = self.limits.session_end_timeout
-                member.ask("on_session_end", [*self._transcript], seconds=seconds)
+            self._roster.end([*self._transcript])
         self._roster.close()
         for callback in self._at_end:
             callback()

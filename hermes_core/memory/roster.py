@@ -101,6 +101,14 @@ class Roster:
         for member in self.writers():
             member.read_tools()
 
+    def end(self, messages: list[dict[str, Any]]) -> None:
+        """Tell members that the session is over, when nothing is stored any more."""
+        for member in self.writers():
+            if member.lane.is_stuck:
+                member.blame("on_session_end", "was not called: an earlier call has not returned")
+            else:
+                member.ask("on_session_end", messages, seconds=self._limits.session_end_timeout)
+
     def close(self) -> None:
         """Close the members, the last one first."""
         if "shutdown_event" in self.options:
@@ -130,10 +138,10 @@ def is_mirror(member: Member) -> bool:
 
 def _unavailable(member: Member) -> str:
     """Why a provider cannot be used here, by what it says itself; ``""`` when it can."""
-    seconds = member.limits.hook_timeout
-    if member.ask("is_available", seconds=seconds):
+    if member.ask("is_available", seconds=member.limits.initialize_timeout):  # it may import a great deal
         return ""
-    reason = member.failing.get("is_available") or member.text("unavailable_reason", seconds=seconds)
+    said = member.text("unavailable_reason", seconds=member.limits.hook_timeout)
+    reason = member.failing.get("is_available") or said
     unknown = f"it does not say why; `hermes memory setup {member.name}` configures it"
     return f"it is not available: {reason or unknown}"
 

@@ -58,8 +58,9 @@ def take(store: MemoryStore, targets: Sequence[str], is_confirmed: Callable[[str
             problems.append(str(error))
             continue
         shown = []
+        is_clean = not scan(join(entries))  # as a rule it is, and looking once is cheaper
         for entry in entries:
-            threats = threats_of(entry, is_confirmed)
+            threats = [] if is_clean else threats_of(entry, is_confirmed)
             if threats:
                 problems.append(f"{FILES[target]}: an entry is kept out of the prompt: {', '.join(threats)}")
                 entry = f"[BLOCKED: an entry of {FILES[target]} matches {', '.join(threats)}]"  # noqa: PLW2901

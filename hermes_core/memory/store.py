@@ -8,13 +8,14 @@ import time
 from collections import deque
 from contextlib import contextmanager
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.files import only_writer_of, replace_file
 from hermes_core.config.redact import redact
 from hermes_core.errors import ConfigError, MemoryFileError, MemoryWriteError, describe
 from hermes_core.memory.changes import Change, apply
-from hermes_core.memory.entries import MARK, Document, join, parse, usage
+from hermes_core.memory.entries import MARK, Document, join, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ LIMITS = {"memory": 2200, "user": 1375}
 """Target → how many characters its file may hold, unless configured."""
 MAX_BYTES = 2**20
 MAX_BACKUPS = 5
+_BY_HAND = MappingProxyType({"write_origin": "edited_outside"})
 
 
 class MemoryWrite(NamedTuple):
@@ -116,10 +118,6 @@ class MemoryStore:
         """
         return _read(self.path(target))
 
-    def usage(self, target: str) -> str:
-        """How full a target's file is."""
-        return usage(len(join(self.entries(target))), self.limits[target])
-
     def subscribe(self, listener: Callable[[MemoryWrite], None]) -> Callable[[], None]:
         """Have every change told to ``listener``, in order, once it is on disk; returns what ends that."""
         self._listeners.append(listener)
@@ -162,7 +160,7 @@ class MemoryStore:
                 self.path(target).unlink(missing_ok=True)
             except OSError as error:
                 raise _failed("delete", self.path(target), error) from error
-            self._record(target, (), [Change("remove", "", entry) for entry in found.entries], metadata)
+            self._notice(target, (), metadata or {})
         self.tell()
         return len(found.entries)
 
@@ -220,7 +218,7 @@ class MemoryStore:
         """The file of the entries that listeners know of."""
         return self.folder / f".{FILES[target]}.told"
 
-    def _notice(self, target: str, entries: Sequence[str]) -> None:
+    def _notice(self, target: str, entries: Sequence[str], metadata: Mapping[str, Any] = _BY_HAND) -> None:
         """Queue what differs from the entries last told; the first look at a file is no edit."""
         try:
             last: Sequence[str] | None = parse(self._told(target).read_bytes()).entries
@@ -228,7 +226,7 @@ class MemoryStore:
             last = None
         if last != entries:
             changes = [] if last is None else _edits(last, entries)
-            self._record(target, entries, changes, {"write_origin": "edited_outside"})
+            self._record(target, entries, changes, metadata)
 
     def _check_rewritable(self, path: Path, found: Document, limit: int) -> None:
         longest = max(map(len, found.entries), default=0)

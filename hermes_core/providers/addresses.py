@@ -11,7 +11,7 @@ from hermes_core.types.address import host_of, is_loopback, is_within
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hermes_core.providers.catalog import ProviderRow
+    from hermes_core.providers.row import ProviderRow
 
 NO_RANK = 10**6
 """Behind every rank."""

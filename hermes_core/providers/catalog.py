@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from hermes_core.config.redact import redact, register_secrets_in
@@ -12,10 +11,10 @@ from hermes_core.errors import ConfigError, describe
 from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
-from hermes_core.providers.claims import Claim, Claimed, Verdict, configured_claims, verdict_on
-from hermes_core.providers.foreign import completed
+from hermes_core.providers.claims import Claim, Claimed, Verdict, as_word, configured_claims, verdict_on
+from hermes_core.providers.foreign import completed, copied
 from hermes_core.providers.profile import ProviderProfile
-from hermes_core.types.address import host_of, is_loopback
+from hermes_core.providers.row import ProviderRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,34 +22,6 @@ if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.plugins.plugin import Plugin
     from hermes_core.plugins.registry import PluginRegistry
-
-
-class ProviderRow(NamedTuple):
-    """A provider as a list shows it; nothing was imported to say so."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    base_url: str = ""
-    hostname: str = ""
-    extra_hosts: tuple[str, ...] = ()
-    preset_for_word: tuple[str, ...] = ()
-    api_mode: str = "chat_completions"
-    auth_type: str = "api_key"
-    env_vars: tuple[str, ...] = ()
-    display_name: str = ""
-    description: str = ""
-    auto_rank: int | None = 100
-    is_aggregator: bool = False
-    is_local: bool = False
-    unavailable: str = ""
-    plugin: str = ""
-    tier: str = ""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts that are its own; this machine is nobody's."""
-        own = (self.hostname or host_of(self.base_url), *self.extra_hosts)
-        return tuple(host for host in own if host and not is_loopback(host))
 
 
 _ROW_FIELDS = {key: value for key, value in ProviderRow("")._asdict().items() if key not in ("name", "plugin", "tier")}
@@ -120,7 +91,7 @@ class ProviderCatalog:
         """The canonical name that ``name`` leads to, or ``""``; a name beats an alias."""
         if not isinstance(name, str):
             return ""
-        word = _word(name)
+        word = as_word(name)
         with self._registry.lock:
             self._refresh()
             return self._canonical(word)
@@ -161,7 +132,7 @@ class ProviderCatalog:
         An empty list means that nobody claims it.
         """
         self.get(name)
-        key = self.resolve(name) or _word(name)
+        key = self.resolve(name) or as_word(name)
         verdicts: list[Verdict] = []
         winner: Plugin | None = None
         for claim in self._claims.get(key, ()):
@@ -222,7 +193,7 @@ class ProviderCatalog:
         for impl, profile in self._registry.items(PROFILES, is_profile, load=False):
             try:
                 register_secrets_in({name: getattr(profile, name, None) for name in _MAY_HOLD_SECRETS})
-                claim = Claim(_word(profile.name), impl.plugin, impl.position, profile=profile)
+                claim = Claim(as_word(profile.name), impl.plugin, impl.position, profile=profile)
                 fields = self._fields(claim)
                 _ = [str(word) for key in _TUPLES for word in fields.get(key) or ()]
             except Exception as error:  # noqa: BLE001 - plugin boundary: its members may be anything, or raise
@@ -250,7 +221,7 @@ class ProviderCatalog:
         for claim in self._held.get(plugin, ()):
             told = claim.profile is None and "extends" not in claim.data
             fields = claim.data if told else self._fields(claim)
-            found += [(_word(alias), claim) for alias in fields.get("aliases") or ()]
+            found += [(as_word(alias), claim) for alias in fields.get("aliases") or ()]
             if plugin.tier == "config":
                 found += [(word, claim) for word in self._entry_of[claim.name].names]
         return found
@@ -261,7 +232,7 @@ class ProviderCatalog:
             return self._declared[plugin]
         declared = [(data, PLAIN) for data in plugin.manifest.profiles]
         told: Sequence[tuple[Mapping[str, Any], int]] = declared or self._learned(plugin) or []
-        claims = [Claim(_word(data["name"]), plugin, call_position(plugin.rank, band), data) for data, band in told]
+        claims = [Claim(as_word(data["name"]), plugin, call_position(plugin.rank, band), data) for data, band in told]
         if not any("extends" in data for data, _ in told):  # else its aliases change with another's
             self._declared[plugin] = claims
         return claims
@@ -321,7 +292,7 @@ class ProviderCatalog:
         if not self._registry.load(claim.plugin):
             return None
         for impl, profile in reversed([*self._registry.items(PROFILES, is_profile, load=False)]):
-            if impl.plugin is claim.plugin and _word(profile.name) == claim.name:
+            if impl.plugin is claim.plugin and as_word(profile.name) == claim.name:
                 return completed(profile)
         if not claim.plugin.manifest.profiles:  # it used to offer it; what it offers now is collected next
             return None
@@ -340,7 +311,7 @@ class ProviderCatalog:
         if base is None:
             message = f"{claim.plugin.source}: profile.extends names {base_name!r}, which no plugin below it offers"
             raise ConfigError(message, path=claim.plugin.source, key="profile.extends", hint="hermes providers list")
-        profile = copy.copy(base)
+        profile = copied(base)
         if claim.name != base.name.lower():
             profile.aliases = ()
         if "base_url" in data and "hostname" not in data:
@@ -352,7 +323,7 @@ class ProviderCatalog:
 
     def _base(self, name: str, claim: Claim, below: Sequence[Claim]) -> ProviderProfile | None:
         """What ``name`` resolves to without this claim's plugin and those above it."""
-        key = self._canonical(_word(name))
+        key = self._canonical(as_word(name))
         if key == claim.name:
             return self._first_working(below)
         return self._first_working([other for other in self._claims.get(key, ()) if other.position > claim.position])
@@ -366,7 +337,7 @@ class ProviderCatalog:
         base = data.get("extends")
         found: dict[str, Any] = {"aliases": ()}
         if base is not None:
-            key = self._canonical(_word(base))
+            key = self._canonical(as_word(base))
             for other in self._claims.get(key, ()):
                 if other.position > claim.position:
                     found = self._fields(other)
@@ -386,11 +357,6 @@ class ProviderCatalog:
         return ProviderRow(**found)
 
 
-def _word(name: object) -> str:
-    """A provider's name or alias as names are compared: case and outer blanks do not count."""
-    return str(name).strip().lower()
-
-
 def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
     """What the index holds of a plugin's profiles."""
     return [({**data, "name": str(data["name"])}, int(band)) for data, band in held]
@@ -399,5 +365,5 @@ def _told_profiles(held: list[Any]) -> list[tuple[dict[str, Any], int]]:
 def _would_claim(plugin: Plugin, name: str, learned: Sequence[tuple[Mapping[str, Any], int]]) -> bool:
     told = [*plugin.manifest.profiles, *(data for data, _ in learned)]
     return name in (
-        {_word(data["name"]) for data in told} or ({plugin.name.lower()} if plugin.kind == "model-provider" else ())
+        {as_word(data["name"]) for data in told} or ({plugin.name.lower()} if plugin.kind == "model-provider" else ())
     )

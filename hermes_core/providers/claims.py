@@ -52,6 +52,11 @@ class Verdict(NamedTuple):
     remedy: str = ""
 
 
+def as_word(name: object) -> str:
+    """A provider's name or alias as names are compared: case and outer blanks do not count."""
+    return str(name).strip().lower()
+
+
 def verdict_on(claim: Claim, status: str, reason: str = "", remedy: str = "") -> Verdict:
     """How a claim fared."""
     plugin = claim.plugin

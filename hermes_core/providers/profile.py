@@ -293,3 +293,9 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         to install or run when it cannot be started.
         """
         return None
+
+    def check_endpoint(self, host: EndpointHost) -> None:
+        """Raise a ``HermesError`` that says what keeps ``open_endpoint`` from working here, and what helps.
+
+        Asked by ``hermes doctor`` and its like: look, but start and fetch nothing.
+        """

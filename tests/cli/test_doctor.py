@@ -35,8 +35,9 @@ def told(found, area):
     return [(finding.level, finding.message) for finding in found if finding.area == area]
 
 
-def test_a_fresh_installation_is_well(findings, home):
-    """Before there is a home, nothing is broken, and what comes next is told."""
+def test_a_fresh_installation_is_well(findings, home, monkeypatch):
+    """With a key and before there is a home, nothing is broken, and what comes next is told."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     found = findings()
     assert [finding for finding in found if finding.level in ("warning", "error")] == []
     assert ("note", f"{home.path} is not there yet") in told(found, "home")
@@ -115,6 +116,41 @@ def test_a_home_that_cannot_be_written_is_found(as_nobody):
     assert done.stderr == ""
 
 
+NEEDS = """
+from hermes_core import HermesError, ProviderProfile, hookimpl
+
+class Needy(ProviderProfile):
+    def open_endpoint(self, host):
+        raise AssertionError("it was started")
+
+    def check_endpoint(self, host):
+        raise {raised}
+
+@hookimpl
+def hermes_provider_profiles(ctx):
+    yield ctx.declared_profile(Needy)
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "message", "remedy"),
+    [
+        ("HermesError('it lacks a library', hint='pip install it')", "it lacks a library", "pip install it"),
+        ("RuntimeError('odd')", "its hook check_endpoint raised RuntimeError: odd", "hermes providers explain needy"),
+    ],
+    ids=["an obstacle", "a hook that breaks"],
+)
+def test_what_keeps_a_provider_from_running_is_found(hermes, findings, home, raised, message, remedy):
+    """A provider that runs its own server says what keeps it from doing so; it is not started to find out."""
+    profile = {"auth_type": "none", "fallback_models": ["m"], "auto_rank": 5}
+    home.plugin("needy", NEEDS.format(raised=raised), name="needy", kind="model-provider", profile=profile)
+    home.config({"model": {"provider": "needy"}})
+    (found,) = [finding for finding in findings() if finding.level == "error"]
+    assert message in found.message
+    assert remedy in found.remedy
+    assert message in hermes("model", "--json").json["problem"]
+
+
 @pytest.fixture
 def acme(home, monkeypatch):
     """A provider with a key, configured, at a server on this machine."""
@@ -141,6 +177,12 @@ def test_a_provider_that_does_not_answer_is_found(findings, home, acme, main):
     acme.queue_response("", status=401)
     found = told(findings(offline=False), "provider")
     assert ("error" if main else "warning", "acme: answered with HTTP 401") in found
+
+
+def test_a_missing_key_is_told_once(findings, home):
+    """Where no call would go for want of a key, that is one finding, and nobody is asked."""
+    home.config({"model": {"provider": "openai"}})
+    assert [finding.area for finding in findings(offline=False) if finding.level == "error"] == ["model"]
 
 
 def test_a_model_that_is_not_listed_is_found(findings, home, acme):
@@ -208,8 +250,9 @@ def test_a_check_that_breaks_is_a_finding(load_host, home):
     assert told(found, "log") == [("ok", "no warning was logged")]
 
 
-def test_nothing_is_written(hermes, home):
-    """Looking changes nothing that the user wrote, and makes no home."""
+def test_nothing_is_written(hermes, home, monkeypatch):
+    """Looking changes nothing that the user wrote, and makes no configuration."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert hermes("doctor", "--offline").code == 0
     assert not [path for path in home.path.rglob("*") if path.is_file() and "cache" not in path.parts]
     assert json.loads(hermes("doctor", "--offline", "--json").out)["log"] == []

@@ -120,6 +120,17 @@ def test_the_status_of_a_provider_that_cannot_run(hermes, notes):
     assert "turns go to notes.test" in out
 
 
+def test_providers_that_are_asked_too_are_told_of(hermes, home, notes):
+    """Those of ``memory.also`` get questions too, so the status says where these go, and the doctor looks at them."""
+    notes(is_available=False)
+    home.config({"memory": {"also": ["notes", "none-such"]}})
+    shown = hermes("memory", "--json").json
+    assert [(row["name"], row["state"]) for row in shown["also"]] == [("notes", "unavailable"), ("none-such", "failed")]
+    assert "notes (unavailable, the server is away; it does not say; count on everything" in hermes("memory").out
+    places = {row["place"] for row in hermes("memory", "doctor", "--json").json if row["level"] == "error"}
+    assert places == {"notes", "none-such"}
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -184,7 +195,7 @@ def test_the_list_says_what_each_provider_needs(hermes, home, notes):
         "sqlite": "available",
     }
     assert rows["needy"]["needs"] == ["no-such-package-of-needy>=2"]
-    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install no-such-package-of-needy>=2"
+    assert rows["needy"]["remedy"] == f"{sys.executable} -m pip install 'no-such-package-of-needy>=2'"
     assert rows["off"]["remedy"] == "hermes plugins enable off"
     assert rows["sqlite"]["remedy"] == "hermes memory setup sqlite"
     assert [row["name"] for row in hermes("memory", "list").rows] == [*rows]
@@ -220,6 +231,17 @@ def test_off_leaves_the_built_in_memory(hermes, home, notes):
     assert '"place": "there"' in (home.path / "config.yaml").read_text()
     assert hermes("memory", "status", "--json").json["provider"] is None
     assert hermes("memory", "off").out.startswith("no provider was active.")
+
+
+def test_off_does_not_guess_what_a_broken_file_says(hermes, home, notes):
+    """A configuration that cannot be read is an error: a provider may well be active in it."""
+    notes()
+    broken = f"{(home.path / 'config.yaml').read_text()}\n- ["
+    home.write("config.yaml", broken)
+    done = hermes("memory", "off")
+    assert (done.code, done.out) == (1, "")
+    assert f"cannot read {home.path / 'config.yaml'}" in done.err
+    assert (home.path / "config.yaml").read_text() == broken
 
 
 @pytest.mark.parametrize(("target", "left"), [("all", set()), ("memory", {"USER.md"}), ("user", {"MEMORY.md"})])

@@ -253,7 +253,6 @@ def test_a_person_chooses_by_number_or_by_a_part_of_the_name(terminal, home, ser
 
 def test_a_person_chooses_by_typing_and_moving(terminal, home, server):
     """With the extra, what is typed filters the list, and Enter takes what is marked."""
-    pytest.importorskip("questionary")
     answers = [
         ("Provider", "endpoint you"), ("endpoint you", "\r"), ("Address", f"{server.base_url}\n"),
         ("Model", "special"), ("special", "\r"),
@@ -299,8 +298,6 @@ def test_a_key_is_typed_unseen(terminal, home, plain):
 )
 def test_nothing_is_written_when_it_is_called_off(terminal, home, plain, extra, answers):
     """Ctrl-C, or the end of input, at any question leaves every file as it was, and says so."""
-    if extra:
-        pytest.importorskip("questionary")
     home.write("config.yaml", FILE)
     done = terminal("model", answers=answers, **({} if extra else plain))
     assert done.code in (1, 130)

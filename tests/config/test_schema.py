@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -54,7 +54,7 @@ def test_the_shipped_file_is_what_the_table_says():
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, suppress_health_check=[*HealthCheck])
 @given(values_of(ROOT).filter(lambda tree: isinstance(tree, dict)))
 def test_the_schema_and_the_check_agree(tree):
     """A tree is valid under the schema if, and only if, the check finds no value, key or lack in it to complain of."""

@@ -2,10 +2,20 @@
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 
 from hermes_core import HermesError, MissingCredentialError
+
+
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """The library, as far as anybody looks for it before a server is started."""
+    module = ModuleType("xllamacpp")
+    module.__spec__ = ModuleSpec("xllamacpp", None, origin=str(tmp_path / "xllamacpp" / "__init__.py"))
+    monkeypatch.setitem(sys.modules, "xllamacpp", module)
 
 
 def test_manifest_declares_the_data(profile):
@@ -26,6 +36,7 @@ def test_without_the_library(profile, host, monkeypatch):
     assert "hermes setup" in caught.value.hint
 
 
+@pytest.mark.usefixtures("library")
 def test_without_weights(profile, host):
     """A program that embeds the host is never made to download: the error names the command."""
     with pytest.raises(HermesError, match="there is no model") as caught:
@@ -33,6 +44,7 @@ def test_without_weights(profile, host):
     assert "hermes embedded pull" in caught.value.hint
 
 
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("name", ["notes.txt", "missing.gguf"])
 def test_model_path_that_is_no_model(profile, host, tmp_path, name):
     """An operator's path that is no model is named with its key, and nothing is downloaded to it."""
@@ -42,6 +54,19 @@ def test_model_path_that_is_no_model(profile, host, tmp_path, name):
         profile.open_endpoint(host(allow_downloads=True, said=said, model_path=str(tmp_path / name)))
     assert name in str(caught.value)
     assert said == []
+
+
+@pytest.mark.usefixtures("library")
+def test_what_is_missing_is_told_without_starting_anything(profile, host, monkeypatch, tmp_path):
+    """Before a call, the profile says what would keep it from working: weights that may be pulled are no obstacle."""
+    profile.check_endpoint(host(allow_downloads=True))
+    with pytest.raises(HermesError, match="there is no model"):
+        profile.check_endpoint(host())
+    with pytest.raises(HermesError, match=r"embedded\.model_path"):
+        profile.check_endpoint(host(allow_downloads=True, model_path=str(tmp_path / "missing.gguf")))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingCredentialError):
+        profile.check_endpoint(host(allow_downloads=True))
 
 
 def test_model_path_is_found_from_the_home(part, tmp_path):

@@ -1,7 +1,6 @@
 """The fenced block of recalled memory, and what is taken out of other text."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -181,32 +180,16 @@ def test_every_block_is_well_formed(text):
     assert (block.lower().count("<memory-context"), block.lower().count("</memory-context")) == (bool(block),) * 2
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "<",
-        OPEN,
-        "<mem",
-        "[system note: recalled memory ",
-        "<" + " " * 50,
-        "< ",
-        "</memory-\u200b",
-        "- a\n",
-        "[ ",
-        " ",
-        "\n",
-    ],
-)
-@pytest.mark.parametrize("first", ["", "<", "[", "<memory-context"])
-def test_hostile_text_takes_linear_time(first, unit):
-    """Sixteen times the text takes nowhere near 256 times the time."""
-
-    def seconds(count):
-        text = first + unit * (count // len(unit)) + CLOSE * (count // 400)
-        started = time.perf_counter()
-        sanitize_context(text)
-        build_memory_context_block(text)
-        return time.perf_counter() - started
-
-    few = min(seconds(2_000) for _ in range(3))
-    assert seconds(32_000) < 80 * few + 0.2
+def test_hostile_text_does_not_hold_the_host_up(run_python):
+    """What repeats halves of tags and notes is gone through once, not once for each of them, however long it is."""
+    done = run_python("""
+        from hermes_core.memory.block import build_memory_context_block, sanitize_context
+        units = ["<", "<memory-context>", "<mem", "[system note: recalled memory ", "<" + " " * 50, "< ",
+                 "</memory-\\u200b", "- a\\n", "[ ", " ", "\\n"]
+        for first in ("", "<", "[", "<memory-context"):
+            for unit in units:
+                text = first + unit * (200_000 // len(unit)) + "</memory-context>" * 500
+                sanitize_context(text)
+                build_memory_context_block(text)
+    """)
+    assert done.returncode == 0, done.stderr

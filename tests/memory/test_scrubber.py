@@ -1,7 +1,5 @@
 """A streamed answer without the memory blocks that the model repeats."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,16 +114,17 @@ def test_a_new_answer_starts_afresh(end):
     assert (scrubber.feed("Hello"), scrubber.flush()) == ("Hello", "")
 
 
-@pytest.mark.parametrize("unit", ["<", OPEN, f"{OPEN}\n", "<memory-context   ", "< ", "\n<", f"{OPEN}\n{CLOSE}"])
-def test_hostile_answers_take_linear_time(unit):
-    """Sixteen times the answer, piece by piece, takes nowhere near 256 times the time."""
-
-    def seconds(count):
-        text = unit * (count // len(unit))
-        started = time.perf_counter()
-        scrubbed(*text)
-        scrubbed(text)
-        return time.perf_counter() - started
-
-    few = min(seconds(2_000) for _ in range(3))
-    assert seconds(32_000) < 80 * few + 0.2
+def test_hostile_answers_do_not_hold_the_host_up(run_python):
+    """An answer of nothing but beginnings of tags is gone through once, in small pieces and whole."""
+    done = run_python("""
+        from hermes_core.memory.scrubber import StreamingContextScrubber
+        opening, closing = "<memory-context>", "</memory-context>"
+        for unit in ("<", opening, opening + "\\n", "<memory-context   ", "< ", "\\n<", opening + "\\n" + closing):
+            text = unit * (200_000 // len(unit))
+            for pieces in (text, [text]):
+                scrubber = StreamingContextScrubber()
+                for piece in pieces:
+                    scrubber.feed(piece)
+                scrubber.flush()
+    """)
+    assert done.returncode == 0, done.stderr

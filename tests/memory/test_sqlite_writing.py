@@ -35,6 +35,11 @@ def start_writer(home, name, count):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+def memory_threads():
+    """The threads that providers have started."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("hermes-memory")]
+
+
 def texts(provider):
     """Everything that is kept, in order."""
     return [row["text"] for row in provider.export_records()]
@@ -217,3 +222,24 @@ def test_being_killed_loses_nothing_flushed_and_writes_nothing_twice(memory, hom
         assert turns > flushed[-1]
         assert f"asks {flushed[-1]}" in provider.prefetch(f"r{round_} asks {flushed[-1]}")
         provider.shutdown()
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_no_thread_is_left_when_it_is_shut_down(memory, semantic):
+    """Whatever a provider started has ended with it, used or not."""
+    for number in range(3):
+        provider = memory(settings={"semantic": semantic})
+        if number:
+            provider.sync_turn("hello", "there")
+            provider.prefetch("hello")
+        provider.shutdown()
+    assert memory_threads() == []
+
+
+def test_looking_at_it_starts_no_thread(load_host, home):
+    """What is opened to be inspected reads in the caller's own thread."""
+    provider = load_host().memory_provider("sqlite")
+    provider.initialize_for_inspection("s", hermes_home=str(home.path))
+    assert provider.get_status_config()["messages"] == 0
+    assert memory_threads() == []
+    provider.shutdown()

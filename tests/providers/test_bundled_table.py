@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from hermes_core import Host
+from hermes_core.auth.keys import key_variables
+from hermes_core.llm.plan import Planner
 
 MODES = {
     "chat": "chat_completions",
@@ -67,6 +69,40 @@ def test_every_word_leads_to_one(catalog):
     assert [(word, catalog.resolve(f" {word.upper()} ")) for word, _ in words] == words
 
 
+@pytest.fixture
+def chosen(load_host):
+    """The provider that is chosen when nothing is configured."""
+
+    def name():
+        host = load_host(config={}, say=lambda line: None)
+        return Planner(host.providers, host.credentials, host.say).active(host.config())
+
+    return name
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_key_alone_chooses_its_provider(catalog, chosen, monkeypatch, name):
+    """Where nothing is configured, the one provider that has a key answers, but for those that must be asked for."""
+    row = next(row for row in catalog if row.name == name)
+    keys = key_variables(row.env_vars)
+    if keys:
+        monkeypatch.setenv(keys[0], "k-12345")
+    asked_for = row.auto_rank is None or row.auth_type != "api_key" or not keys
+    assert chosen() == ("embedded" if asked_for else name)
+
+
+def test_a_key_of_two_is_the_first_ones(chosen, monkeypatch):
+    """A key that two providers take chooses the one of lower rank."""
+    monkeypatch.setenv("DASHSCOPE_API_KEY", "k-12345")
+    assert chosen() == "alibaba"
+
+
+def test_another_program_s_login_chooses_nobody(chosen, monkeypatch):
+    """A login that another program keeps is not a wish to have its provider answer plugins."""
+    monkeypatch.setenv("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-12345")
+    assert chosen() == "embedded"
+
+
 def test_a_lookup_costs_no_more_than_its_own_plugin_r29_04(run_python, tmp_path):
     """All bundled providers are listed, and one is got, with one plugin imported and no YAML read."""
     done = run_python(
@@ -75,8 +111,8 @@ def test_a_lookup_costs_no_more_than_its_own_plugin_r29_04(run_python, tmp_path)
         from hermes_core import Host
         with Host.load(sys.argv[1], {}) as host:
             print(len([*host.providers]), host.providers.get("openrouter").name)
-        print([name for name in sys.modules if name.startswith("hermes_plugins.model_providers__")])
-        print([name for name in ("yaml", "httpx", "jsonschema") if name in sys.modules])
+            print([name for name in sys.modules if name.startswith("hermes_plugins.model_providers__")])
+            print([name for name in ("yaml", "httpx", "jsonschema") if name in sys.modules])
         """,
         tmp_path,
     )

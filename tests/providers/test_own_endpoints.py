@@ -244,6 +244,24 @@ def test_lm_studio_is_told_what_its_model_allows(load_host, model, effort, sent,
     assert "authorization" not in asked.headers
 
 
+@pytest.mark.parametrize(("status", "asked"), [(404, 1), (0, 2)], ids=["an older one", "one that was not there"])
+def test_an_lm_studio_that_does_not_say_is_asked_without_an_effort(load_host, server, status, asked):
+    """Where the list of its own API is not to be had, calls go on; it is asked for again if nobody was there."""
+    config = {
+        "model": {"provider": "lmstudio", "base_url": server.base_url, "default": "m"},
+        "auxiliary": {"plugin": {"reasoning_effort": "high"}},
+    }
+    llm = load_host(config=config).llm("p")
+    for _ in range(asked):
+        server.queue_response("", status=status)  # the list; the call gets the usual answer
+        assert llm.complete(PING).text == "pong"
+    llm.complete(PING)
+    bodies = [request.body for request in server.requests if request.method == "POST"]
+    assert ["reasoning_effort" in body for body in bodies] == [False] * (asked + 1)
+    lists = [request for request in server.requests if request.method == "GET"]
+    assert len(lists) == (1 if status else 3)
+
+
 def test_lm_studio_is_asked_once_what_its_models_allow(load_host):
     """The list of LM Studio's own API is asked for once a process."""
     with Studio() as server:

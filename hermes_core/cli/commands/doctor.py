@@ -24,7 +24,7 @@ def run(args: Namespace) -> int:
     logger, silence = logging.getLogger("hermes_core"), logging.NullHandler()
     logger.addHandler(silence)  # what the host warns of is found, and said once
     try:
-        with Host.load(export_env=True, say=lambda _: None) as host:
+        with Host.load(export_env=True, allow_downloads=True, say=lambda _: None) as host:
             found = examine(host, offline=args.offline)
             lines = last_lines(host.home / "logs" / "errors.log")
     finally:

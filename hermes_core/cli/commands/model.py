@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hermes_core.cli.asking import ask_secret, ask_value, read_secret
-from hermes_core.cli.choice import Choice, checked_key, endpoint_of, key_variable, needs_address, trial_host, write
+from hermes_core.cli.choice import (
+    Choice,
+    checked_key,
+    endpoint_of,
+    key_variable,
+    needs_address,
+    obstacle,
+    trial_host,
+    write,
+)
 from hermes_core.cli.output import add_json_flag, print_fields, print_json, print_text
 from hermes_core.cli.picker import Option, choose, is_interactive
 from hermes_core.cli.session import open_host
@@ -87,12 +96,14 @@ def current(host: Host) -> dict[str, Any]:
             "problem": str(error),
             "remedy": error.hint,
         }
-    found = {"provider": route.provider, "model": route.model, "base_url": route.base_url}
+    problem = obstacle(host, route.profile)
     return {
-        **found,
+        "provider": route.provider,
+        "model": route.model,
+        "base_url": route.base_url,
         "key": f"{CONFIGURED} {route.credential.source}" if route.credential.value else "",
-        "problem": "",
-        "remedy": "",
+        "problem": "" if problem is None else str(problem),
+        "remedy": "" if problem is None else problem.hint,
     }
 
 
@@ -193,7 +204,7 @@ def with_key(host: Host, choice: Choice) -> Choice:
     if place.profile.signup_url:
         print_text(f"a key comes from {place.profile.signup_url}")
     label = f"key for {choice.provider}, or Enter to go on without one"
-    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed.strip() else "")
+    key = ask_secret(label, lambda typed: checked_key(typed, variable) if typed else "")
     return choice._replace(key=key, variable=variable if key else "")
 
 

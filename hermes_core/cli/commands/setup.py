@@ -7,7 +7,8 @@ import time
 from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.choice import Choice, endpoint_of, trial_host, write
+from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
+from hermes_core.cli.commands.config import readable
 from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
@@ -57,6 +58,7 @@ def run(args: Namespace) -> int:
         hint = "add --yes to take the best that is found, or name --provider and --model"
         raise HermesError("nobody can be asked: this is no terminal", hint=hint)
     with open_host() as host:
+        readable(host.home, host.environment)  # nobody is to answer questions for a file that cannot be written
         try:
             found = find(host)
             if not args.json:
@@ -95,7 +97,10 @@ def find(host: Host) -> list[Found]:
                 Found(row.name, f"a server listens at {endpoint_of(host, row.name).base_url}", (3, order, row.name))
             )
         elif row.auth_type == "none":
-            found.append(Found(row.name, row.description, (4, order, row.name)))
+            profile = host.providers.get(row.name)
+            problem = obstacle(host, profile) if profile is not None else None
+            how = f"not ready: {problem}; {problem.hint}" if problem is not None else row.description
+            found.append(Found(row.name, how, (4 if problem is None else 5, order, row.name)))
         else:
             key = planner.usable(config, row)
             found.append(

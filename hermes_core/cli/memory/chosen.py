@@ -105,6 +105,12 @@ def active_name(host: Host) -> str:
     return host.config().text("memory", "provider")
 
 
+def also_named(host: Host) -> list[str]:
+    """The providers that ``memory.also`` has asked beside the active one."""
+    found = host.config().value("memory", "also") or []
+    return [name.strip() for name in found if isinstance(name, str) and name.strip()]
+
+
 def active(host: Host, purpose: str) -> Chosen:
     """The active provider.
 

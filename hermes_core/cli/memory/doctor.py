@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
+from hermes_core.cli.memory.chosen import Chosen, active_name, also_named, row_of
 from hermes_core.cli.memory.fields import missing, read_fields
 from hermes_core.cli.memory.requirements import install_command, missing_packages, missing_programs
 from hermes_core.config.truth import as_bool
@@ -41,7 +41,9 @@ class Finding(NamedTuple):
 
 def examine(host: Host) -> list[Finding]:
     """Everything that is wrong, the files first."""
-    return [*_configuration(host), *_files(host), *_waiting(host), *_provider(host)]
+    names = dict.fromkeys(filter(None, (active_name(host), *also_named(host))))
+    providers = [finding for name in names for finding in _provider(host, name)]
+    return [*_configuration(host), *_files(host), *_waiting(host), *providers]
 
 
 def _configuration(host: Host) -> Iterator[Finding]:
@@ -96,10 +98,7 @@ def _waiting(host: Host) -> Iterator[Finding]:
         yield Finding(NOTE, str(host.builtin_memory.store.folder / "pending.json"), message, "hermes memory pending")
 
 
-def _provider(host: Host) -> Iterator[Finding]:
-    name = active_name(host)
-    if not name:
-        return
+def _provider(host: Host, name: str) -> Iterator[Finding]:
     row = row_of(host, name)
     if row is not None:
         packages = missing_packages(row)

@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.asking import ask_secret, ask_value, read_secret
-from hermes_core.cli.commands.config import refuse_managed
+from hermes_core.cli.asking import read_secret
+from hermes_core.cli.commands.config import readable, refuse_managed
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
-from hermes_core.cli.memory.fields import NOTHING, Field, applies, default_of, missing, read_fields, read_value
+from hermes_core.cli.memory.fields import Field, read_fields
+from hermes_core.cli.memory.questions import Answers, Questions, as_variable
 from hermes_core.cli.memory.requirements import install, install_command, missing_packages, missing_programs
 from hermes_core.cli.output import print_line
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.config.edit import edit_config, put
 from hermes_core.config.env_file import write_env
-from hermes_core.config.redact import CONFIGURED, register_secret
-from hermes_core.config.settings import ConfigFile
+from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, near
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Collection, Mapping, Sequence
 
+    from hermes_core.config.settings import ConfigFile
     from hermes_core.host import Host
     from hermes_core.plugins.plugin import Plugin
 
 BUILT_IN = "none"
-
-
-class Answers(NamedTuple):
-    """What was answered.
-
-    Attributes:
-        values: Key → value; of a secret that is set, that it is.
-        settings: Key → value, as the configuration is to hold it; no secrets.
-        references: Key → ``${NAME}``, for secrets whose variable the provider does not know.
-        variables: Variable → value, secrets among them; what stays as it is, is left out.
-    """
-
-    values: dict[str, Any]
-    settings: dict[str, Any]
-    references: dict[str, str]
-    variables: dict[str, str]
 
 
 def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
@@ -70,7 +55,7 @@ def run_setup(host: Host, args: Namespace, given: Mapping[str, str]) -> int:
     if chosen.has("post_setup"):
         return _hand_over(host, chosen)
     fields = read_fields(name, chosen.call("get_config_schema"))
-    answers = _answers(host, chosen, fields, _given(args, fields, given), may_ask=may_ask)
+    answers = Questions(host, name, _given(args, fields, given), may_ask=may_ask).answers(fields)
     _show_plan(host, chosen, answers, {field.env_var for field in fields if field.is_secret})
     if may_ask and not confirm("Write it?"):
         print_line("cancelled; nothing was saved")
@@ -87,8 +72,9 @@ def turn_off(host: Host) -> int:
     """Have the built-in memory alone.
 
     Raises:
-        ConfigError: The configuration cannot be written, or the administrator chose.
+        ConfigError: The configuration cannot be read or written, or the administrator chose.
     """
+    readable(host.home, host.environment)
     before = active_name(host)
     if before:
         _activate(_writable(host), "")
@@ -99,10 +85,7 @@ def turn_off(host: Host) -> int:
 
 def _writable(host: Host) -> ConfigFile:
     """The configuration, which can be read, and whose provider is the user's to choose."""
-    file = ConfigFile(host.home, host.environment)
-    error = file.current().error
-    if error is not None:
-        raise error
+    file = readable(host.home, host.environment)
     refuse_managed(file, ("memory", "provider"))
     return file
 
@@ -175,120 +158,22 @@ def _hand_over(host: Host, chosen: Chosen) -> int:
 
 
 def _given(args: Namespace, fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, str]:
-    """The answers from the command line, each of a field that there is."""
+    """The answers from the command line, the one from standard input among them.
+
+    Raises:
+        HermesError: One is of no field, or a secret that everybody on this machine could see.
+    """
     keys = {field.key for field in fields}
-    answers = dict(given)
-    if args.secret_stdin:
-        answers[args.secret_stdin] = read_secret(args.secret_stdin).strip()
-    for key in answers:
+    secrets = [field.key for field in fields if field.is_secret and field.key in given]
+    for key in (*given, *filter(None, [args.secret_stdin])):
         if key not in keys:
             known = ", ".join(sorted(keys)) or "nothing"
             raise HermesError(f"there is no setting {key!r}{near(key, keys)}", hint=f"it asks for {known}")
-    secrets = [field.key for field in fields if field.is_secret and field.key in given]
     if secrets:
         message = f"{secrets[0]} is a secret, and would be seen in the list of processes"
         raise HermesError(message, hint=f"pipe it in: --secret-stdin {secrets[0]}")
-    return answers
-
-
-def _answers(
-    host: Host, chosen: Chosen, fields: Sequence[Field], given: Mapping[str, str], *, may_ask: bool
-) -> Answers:
-    """Go through the fields in order; each is asked, unless it was given, or does not apply."""
-    answers = Answers({}, {}, {}, {})
-    unused = {*given}
-    for field in fields:
-        if not applies(field, answers.values):
-            continue
-        unused.discard(field.key)
-        if field.is_secret:
-            _take_secret(host, field, given, answers, may_ask=may_ask)
-        else:
-            _take_value(host, chosen, field, given, answers, may_ask=may_ask)
-    if unused:
-        raise HermesError(f"{', '.join(sorted(unused))} does not apply here, given the other answers")
-    if lacking := missing(fields, answers.values):
-        flags = " ".join(f"--secret-stdin {one.key}" if one.is_secret else f"--set {one.key}=…" for one in lacking)
-        message = f"{', '.join(one.key for one in lacking)} must be given; nothing was saved"
-        raise HermesError(message, hint=f"{flags}, or answer at a terminal")
-    return answers
-
-
-def _take_secret(host: Host, field: Field, given: Mapping[str, str], answers: Answers, *, may_ask: bool) -> None:
-    is_set = bool(host.environment.credential(field.env_var))
-    if field.key in given:
-        secret = read_value(field, given[field.key])
-    elif may_ask:
-        if field.url and not is_set:
-            print_line(f"get one at {field.url}")
-        kept = f"{CONFIGURED}; blank keeps it" if is_set else "" if field.is_required else "blank for none"
-        label = f"{field.label} ({kept})" if kept else field.label
-
-        def read(text: str) -> str:
-            if not text and field.is_required and not is_set:
-                raise HermesError(f"{field.key} must be given")
-            return str(read_value(field, text))
-
-        secret = ask_secret(label, read)
-    else:
-        secret = ""
-    if secret:
-        register_secret(secret)
-        answers.variables[field.env_var] = secret
-    if secret or is_set:
-        answers.values[field.key] = CONFIGURED
-        if field.is_env_var_ours:
-            answers.references[field.key] = f"${{{field.env_var}}}"
-
-
-def _take_value(
-    host: Host, chosen: Chosen, field: Field, given: Mapping[str, str], answers: Answers, *, may_ask: bool
-) -> None:
-    default = _current(host, chosen.name, field, answers.values)
-    if field.key in given:
-        value = read_value(field, given[field.key])
-    elif may_ask:
-        value = _ask(field, default)
-    else:
-        value = default
-    if value is NOTHING:
-        return
-    answers.values[field.key] = answers.settings[field.key] = value
-    if field.env_var:
-        answers.variables[field.env_var] = _as_variable(value)
-
-
-def _ask(field: Field, default: Any) -> Any:
-    if field.choices:
-        options = [Option(str(choice)) for choice in field.choices]
-        known = default if default in field.choices else field.choices[0]
-        return read_value(field, choose(field.label, options, default=str(known)))
-    if field.kind == "bool":
-        return confirm(field.label, default=default is True)
-
-    def read(text: str) -> Any:
-        if text:
-            return read_value(field, text)
-        if field.is_required:
-            raise HermesError(f"{field.key} must be given")
-        return default
-
-    return ask_value(field.label, read, "" if default is NOTHING else str(default))
-
-
-def _current(host: Host, name: str, field: Field, values: Mapping[str, Any]) -> Any:
-    """What a blank answer stands for: what is configured, else the variable, else the default."""
-    for found in (host.config().get("memory", name, field.key), host.environment.get(field.env_var) or None):
-        if found is not None:
-            try:
-                return read_value(field, found)
-            except HermesError:
-                print_line(f"what is configured for {field.key} cannot be used, and is asked anew")
-    return default_of(field, values)
-
-
-def _as_variable(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    piped = {args.secret_stdin: read_secret(args.secret_stdin).strip()} if args.secret_stdin else {}
+    return {**given, **piped}
 
 
 def _show_plan(host: Host, chosen: Chosen, answers: Answers, secrets: Collection[str]) -> None:
@@ -297,7 +182,7 @@ def _show_plan(host: Host, chosen: Chosen, answers: Answers, secrets: Collection
     for variable, value in answers.variables.items():
         print_line(f"  {env}: {variable} = {CONFIGURED if variable in secrets else value}")
     for key, value in {**answers.settings, **answers.references}.items():
-        print_line(f"  {config}: memory.{chosen.name}.{key} = {_as_variable(value)}")
+        print_line(f"  {config}: memory.{chosen.name}.{key} = {as_variable(value)}")
     print_line(f"  {config}: memory.provider = {chosen.name}")
     if _keeps_own_file(chosen):
         print_line(f"  and the same, without secrets, in {chosen.name}'s own file below {host.home}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
+from hermes_core.cli.memory.chosen import Chosen, active_name, also_named, row_of
 from hermes_core.cli.memory.fields import NOTHING, Field, read_fields
 from hermes_core.cli.memory.requirements import install_command, missing_packages, missing_programs
 from hermes_core.config.keypath import is_secret
@@ -40,6 +41,7 @@ def status(host: Host) -> dict[str, Any]:
         "write_approval": memory.needs_approval,
         "pending": pending,
         "provider": provider_status(host, name) if name else None,
+        "also": [provider_status(host, other) for other in also_named(host)],
         "last_session": last_session(host.home),
     }
 
@@ -118,7 +120,9 @@ def as_text(shown: Mapping[str, Any]) -> dict[str, Any]:
     """The status as people read it, a field a line."""
     lines: dict[str, Any] = {}
     for row in shown["builtin"]:
-        state = row.get("problem") or f"{row['entries']} entries, {row['usage']}"
+        state = (
+            row.get("problem") or f"{row['entries']} {'entry' if row['entries'] == 1 else 'entries'}, {row['usage']}"
+        )
         notes = [f"{row['blocked']} kept out of the prompt"] if row.get("blocked") else []
         notes += [] if row["enabled"] else ["switched off"]
         lines[FILES[row["target"]]] = ", ".join([state, *notes])
@@ -126,6 +130,10 @@ def as_text(shown: Mapping[str, Any]) -> dict[str, Any]:
     lines["write approval"] = "on" if shown["write_approval"] else "off"
     lines["waiting"] = f"{pending}: see `hermes memory pending`" if pending else ""
     lines["last session"] = troubles(shown["last_session"])
+    lines["also asked"] = [
+        f"{row['name']} ({row['state']}{', ' + row['reason'] if row.get('reason') else ''}; {row['leaves'] or '?'})"
+        for row in shown["also"]
+    ]
     provider = shown["provider"]
     if provider is None:
         return lines | {"provider": "none: hermes memory setup"}
@@ -158,7 +166,7 @@ def _list_row(host: Host, name: str, row: Plugin) -> dict[str, Any]:
     needs = missing_packages(row)
     reason, remedy = ("", "") if may_load else (row.reason, row.remedy)
     if needs and not reason:
-        reason, remedy = "a package is missing", " ".join(install_command(needs))
+        reason, remedy = "a package is missing", shlex.join(install_command(needs))
     return {
         "name": name,
         "state": state,

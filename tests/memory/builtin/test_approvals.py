@@ -163,9 +163,10 @@ def test_a_suspicious_write_can_be_confirmed(memory, tool_of, caplog):
     answer = tool_of(memory)("add", content=SUSPICIOUS)
     assert answer["success"] is False
     waiting = answer["pending_id"]
-    assert answer["hint"] == f"if it is harmless, the user may allow it: hermes memory approve {waiting} --confirm"
-    with pytest.raises(MemoryWriteError, match="ssh_access"):
+    assert "hermes memory approve" not in str(answer)  # the model is not told how to do it itself
+    with pytest.raises(MemoryWriteError, match="ssh_access") as caught:
         memory.approve(waiting)
+    assert caught.value.hint == f"if it is harmless, allow it: hermes memory approve {waiting} --confirm"
     memory.approve(waiting, is_confirmed=True)
     assert memory.snapshot().memory.endswith(SUSPICIOUS)
     assert f"confirmed by the user entry={entry_id(SUSPICIOUS)} threats=ssh_access" in caplog.text

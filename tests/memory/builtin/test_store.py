@@ -162,6 +162,14 @@ def test_a_reset_deletes_even_what_cannot_be_read(store, write_file, told, reset
     assert told == ([("remove", "memory", "", "a"), ("remove", "memory", "", "b")] if reset else [])
 
 
+def test_a_reset_of_a_file_that_became_unreadable_tells_what_is_gone(store, write_file, told):
+    """Listeners hear of the entries they know of, though nobody can read them any more."""
+    store.apply("memory", [ADD])
+    write_file(b"\xff")
+    store.reset("memory")
+    assert told[1:] == [("remove", "memory", "", "new")]
+
+
 def test_listeners_are_told_what_changed(store, told):
     """Each change is told once it is on disk, in order, with what gave way; what changes nothing is not told."""
     store.apply("user", [Operation("add", "a"), Operation("add", "b")])

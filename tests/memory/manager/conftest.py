@@ -14,7 +14,9 @@ SHORT = Limits(
     initialize_timeout=0.2, prefetch_timeout=0.2, hook_timeout=0.2, tool_timeout=0.2, session_end_timeout=0.2,
     drain_timeout=0.2, shutdown_timeout=0.2,
 )  # fmt: skip
-"""Deadlines that a test can wait for."""
+"""Deadlines that a test can wait for; any other test has time, however busy the machine is."""
+
+LONG = Limits(**dict.fromkeys(SHORT.__dataclass_fields__.keys() - {"max_chars", "queue_size"}, 30.0))
 
 
 class Recorder(MemoryProvider):
@@ -107,7 +109,7 @@ def managed():
     """Make a manager with these providers, initialised; it is closed when the test ends."""
     with contextlib.ExitStack() as stack:
 
-        def make(*providers, limits=SHORT, **options):
+        def make(*providers, limits=LONG, **options):
             manager = stack.enter_context(MemoryManager(limits=limits))
             for provider in providers:
                 manager.add_provider(provider)

@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import random
 import threading
 import time
 
@@ -11,10 +12,10 @@ from hermes_core.errors import MemoryProviderError
 from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 
-from .conftest import SHORT, Recorder
+from .conftest import LONG, SHORT, Recorder
 
 
-def opened(provider, limits=SHORT):
+def opened(provider, limits=LONG):
     """A manager that nobody else closes."""
     memory = MemoryManager(limits=limits)
     memory.add_provider(provider)
@@ -145,7 +146,7 @@ def test_a_program_whose_provider_hangs_ends_in_time_r09_03(run_python):
 def test_what_cannot_be_stored_in_time_is_counted(caplog, gate):
     """Closing waits for a stuck provider as long as it may, then says how much was abandoned."""
     provider = Recorder(sync_turn=gate.wait)
-    memory = opened(provider)
+    memory = opened(provider, SHORT)
     assert memory.shutdown_drain_state["status"] == "not_started"
     for number in range(3):
         memory.sync_all(f"turn {number}", "ok")
@@ -160,6 +161,15 @@ def test_what_cannot_be_stored_in_time_is_counted(caplog, gate):
         "active_tasks": 1,
     }
     assert "abandoned_writes=2" in caplog.text
+
+
+def test_an_end_that_cannot_be_told_is_warned_of(caplog, gate):
+    """A provider that hangs when the program ends cannot be told so; that is said, and what it costs is bounded."""
+    memory = opened(Recorder(on_turn_start=gate.wait), SHORT)
+    memory.on_turn_start(1, "hi")
+    memory.shutdown_all()
+    for call in ("on_session_end", "shutdown"):
+        assert f"call={call} reason=was not called: an earlier call has not returned" in caplog.text
 
 
 def test_the_state_while_draining_is_told(gate):
@@ -195,7 +205,7 @@ def test_a_late_turn_is_refused_with_a_warning(caplog):
 def test_providers_close_last_come_first():
     """Providers are closed in the reverse of the order they came in."""
     closed = []
-    memory = MemoryManager(limits=SHORT)
+    memory = MemoryManager(limits=LONG)
     for name in ("builtin", "recorder"):
         memory.add_provider(Recorder(name, (), shutdown=lambda name=name: closed.append(name)))
     memory.shutdown_all()
@@ -354,3 +364,28 @@ def test_flushing_what_is_closed_asks_nobody(faults):
     memory.close()
     assert memory.flush(0.3) is True
     assert "flush" not in provider.order
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_turn_is_accounted_for(seed):
+    """Whatever a provider does, each turn handed in is stored, failed, refused or abandoned: none just vanishes."""
+    chance = random.Random(seed)
+
+    def store():
+        time.sleep(chance.choice([0, 0, 0, 0.002]))
+        if chance.random() < 0.2:
+            raise chance.choice([ValueError, SystemExit, MemoryError])
+
+    memory = opened(Recorder(sync_turn=store), Limits(queue_size=5, drain_timeout=0.005, hook_timeout=0.1))
+    for number in range(200):
+        memory.sync_all(f"turn {number}", "ok")
+        if chance.random() < 0.1:
+            memory.flush(0.01)
+    memory.close()
+    state = memory.shutdown_drain_state
+    deadline = time.monotonic() + 5
+    while state["active_tasks"] and memory.stats["queue"]["running"] and time.monotonic() < deadline:
+        time.sleep(0.002)
+    (stats,) = memory.stats["providers"]
+    counted = sum(stats[name] for name in ("turns_stored", "turns_failed", "turns_refused"))
+    assert counted + state["abandoned_writes"] == 200

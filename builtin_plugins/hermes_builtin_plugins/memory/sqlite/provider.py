@@ -90,6 +90,10 @@ class SqliteMemory(MemoryProvider):
         Raises:
             HermesError: It cannot be used; names it.
         """
+        self.initialize_for_inspection(session_id, **kwargs)
+        self._vectors.start()
+
+    def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
         store = Store(Path(kwargs["hermes_home"]) / "memories" / FILE)
         self._session = session_id
         self._user_name = str(kwargs.get("user_name") or "")
@@ -269,7 +273,7 @@ class SqliteMemory(MemoryProvider):
             "sessions": sessions,
             "since": show_day(oldest) if oldest is not None else "",
             "bytes": sum(path.stat().st_size for path in store.path.parent.glob(f"{FILE}*")),
-            "searched by": "words and meaning" if self._vectors.wait() else "words (the extra `semantic` adds meaning)",
+            "searched by": "words and meaning" if self._vectors.is_on else "words (the extra `semantic` adds meaning)",
             "prefetch_tokens": self.prefetch_tokens,
         }
 

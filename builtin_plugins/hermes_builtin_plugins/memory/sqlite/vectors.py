@@ -35,6 +35,9 @@ class Vectors:
     """The vectors of one scope of a store; without the extra ``semantic`` there are none.
 
     They are read in the background, so that opening a store takes no longer when it has grown.
+
+    Attributes:
+        is_on: Whether meaning is searched by.
     """
 
     def __init__(self, store: Store, scope: int, *, is_wanted: bool = True) -> None:
@@ -49,11 +52,14 @@ class Vectors:
         self._last = ids_of(scope)[0] - 1
         self._thread: threading.Thread | None = None
         self._closing = False
-        if is_wanted and embedding.is_installed():
+        self._patience = _LOAD_SECONDS
+        self.is_on = is_wanted and embedding.is_installed()
+
+    def start(self) -> None:
+        """Begin to read, in a thread of its own."""
+        if self.is_on and self._thread is None:
             self._thread = threading.Thread(target=self._load, name="hermes-memory-vectors", daemon=True)
             self._thread.start()
-        else:
-            self._ready.set()
 
     def close(self) -> None:
         """Stop reading, so that the file can be closed."""
@@ -61,13 +67,14 @@ class Vectors:
         if self._thread is not None:
             self._thread.join(_LOAD_SECONDS)
 
-    def wait(self, seconds: float = _LOAD_SECONDS) -> bool:
-        """Wait until meaning can be searched by; False when it cannot."""
-        return self._ready.wait(seconds) and self._model is not None
-
     def nearest(self, query: str, limit: int) -> list[tuple[int, float]]:
         """Ids of what means something like the question, with the cosine, the best first."""
-        if not self.wait() or self._model is None:
+        if not self.is_on:
+            return []
+        self.start()
+        if not self._ready.wait(self._patience):
+            self._patience = 0.0  # words alone will do until it is there
+        if not self._ready.is_set() or self._model is None:
             return []
         with self._lock:
             self._catch_up()
@@ -75,7 +82,7 @@ class Vectors:
             return _nearest(self._chunks, vector, limit)
 
     def add(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
-        """Write the vectors of texts, in the transaction that is open; later, if the model is not there yet."""
+        """Write the vectors of texts, in the transaction that is open; later, if the model is not there."""
         if not rows:
             return
         if self._model is None:
@@ -100,6 +107,7 @@ class Vectors:
                 self._catch_up()
         except Exception as error:  # noqa: BLE001 - words alone will do
             self._model = None
+            self.is_on = False
             log.warning("memories are not searched by meaning error=%s", error)
         finally:
             self._ready.set()

@@ -30,6 +30,12 @@ class EmbeddedProfile(ProviderProfile):
 
         return open_endpoint(host)
 
+    def check_endpoint(self, host: EndpointHost) -> None:
+        """Whether the library is installed, and the model there or to be had."""
+        from .endpoint import check_endpoint
+
+        check_endpoint(host)
+
     def build_api_kwargs_extras(
         self, *, reasoning_config: Mapping[str, Any] | None = None, **context: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:

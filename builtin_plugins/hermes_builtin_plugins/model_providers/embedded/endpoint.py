@@ -52,6 +52,15 @@ def open_endpoint(host: EndpointHost) -> tuple[str, str]:
     return pool.start((_identity(path), n_ctx, threads), launch)
 
 
+def check_endpoint(host: EndpointHost) -> None:
+    """Raise what ``open_endpoint`` would, as far as that can be told without starting or fetching anything."""
+    path = model_path(host.home, host.settings)
+    library_folder()
+    own = bool(host.settings.get("model_path"))
+    if own or not host.allow_downloads:
+        weights.check(path, None if own else weights.SMOLLM2)
+
+
 def model_path(home: Path, settings: Mapping[str, Any]) -> Path:
     """The model to run: ``embedded.model_path``, in which ``~`` and paths from the home on work, or ours."""
     own = settings.get("model_path")

@@ -22,8 +22,8 @@ class LMStudioProfile(ProviderProfile):
 
         root = root_of(host.base_url or self.base_url)
         known = self.__dict__.setdefault("_options", {})
-        if root not in known:
-            known[root] = reasoning_options(root, host.api_key)
+        if root not in known and (options := reasoning_options(root, host.api_key)) is not None:
+            known[root] = options
         return None
 
     def build_api_kwargs_extras(

@@ -7,8 +7,8 @@ from typing import Any
 SECONDS = 2.0
 
 
-def reasoning_options(root: str, api_key: str) -> dict[str, tuple[str, ...]]:
-    """Model → its ways of reasoning; empty when the server is too old to say, or not there."""
+def reasoning_options(root: str, api_key: str) -> dict[str, tuple[str, ...]] | None:
+    """Model → its ways of reasoning, empty when the server is too old to say; None when it is not there."""
     import httpx
 
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -16,7 +16,9 @@ def reasoning_options(root: str, api_key: str) -> dict[str, tuple[str, ...]]:
         checked = root.startswith("https:")
         answer = httpx.get(f"{root}/api/v1/models", headers=headers, timeout=SECONDS, trust_env=False, verify=checked)
         body: Any = answer.raise_for_status().json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+    except (httpx.TransportError, httpx.InvalidURL):
+        return None
+    except (httpx.HTTPError, ValueError):
         return {}
     listed = body.get("models") if isinstance(body, dict) else None
     found = {}
