@@ -296,6 +296,17 @@ def test_what_goes_out_comes_in_again(hermes, home, tmp_path):
     assert (rows[0]["text"], rows[0]["source"], rows[0]["when"][:2]) == ("likes tea", "sqlite", "20")
 
 
+@pytest.mark.parametrize("text", ["tea\u2028or\x85coffee", "tea\r\nor\ncoffee", "tea\x1cor\x0bcoffee", "茶 🍵 \u2029"])
+def test_a_line_is_what_a_newline_ends(hermes, home, text):
+    """What a message may hold that some programs take for the end of a line comes in again as it went out."""
+    home.config({"memory": {"provider": "sqlite"}})
+    line = json.dumps({"session": "s", "role": "user", "text": text}, ensure_ascii=False)
+    assert hermes("memory", "import", "-", stdin=f"{line}\r\n{line}\n").out == "1 new\n"
+    lines = hermes("memory", "export").out
+    assert json.loads(lines)["text"] == text
+    assert hermes("memory", "import", "-", stdin=lines).out == "0 new\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
