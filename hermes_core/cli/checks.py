@@ -240,6 +240,7 @@ def _without_network(_host: Host) -> Iterator[Finding]:
 def _providers(host: Host) -> Iterator[Finding]:
     lists, config, active = ModelLists(host, seconds=ANSWER_SECONDS), host.config(), _active(host)
     main = host.providers.resolve(active) or active
+    told = {finding.message for finding in _model(host)}
     for found in lists.collect(lists.answering(), refresh=True):
         is_main = found.provider == main
         if found.source == "live":
@@ -248,6 +249,8 @@ def _providers(host: Host) -> Iterator[Finding]:
             if is_main and model and model.lower() not in {name.lower() for name in found.models}:
                 message = f"{found.provider} does not list the model {model!r}{near(model, found.models)}"
                 yield Finding(WARNING, "provider", message, f"run `hermes models {found.provider}`")
+        elif found.reason in told:
+            continue  # nobody was asked, for the reason why no call would go there
         elif found.reason:
             level = ERROR if is_main else WARNING
             remedy = f"check the key (`hermes auth status {found.provider}`), the address and the network"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import queue
 import socket
@@ -18,6 +17,7 @@ from hermes_core.llm.plan import Planner
 from hermes_core.llm.request import call_hook
 from hermes_core.llm.tls import tls_context
 from hermes_core.llm.wire.select import mandated
+from hermes_core.providers.foreign import copied
 from hermes_core.providers.model_cache import ModelCache
 from hermes_core.providers.model_list import Inquiry, inquiry, usable_ids
 from hermes_core.types.address import host_of
@@ -233,7 +233,7 @@ def _ask(place: Endpoint, credential: Credential | None, seconds: float) -> tupl
 
 def _as_configured(place: Endpoint) -> ProviderProfile:
     """The profile with what the operator configured: its wire format, its headers, and its own address for the list."""
-    profile = copy.copy(place.profile)
+    profile = copied(place.profile)
     profile.api_mode = place.api_mode
     profile.default_headers = merged_headers(profile.default_headers, place.headers)
     if place.base_url and profile.base_url and host_of(place.base_url) != host_of(profile.base_url):

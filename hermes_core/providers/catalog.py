@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,7 +12,7 @@ from hermes_core.plugins.context import is_profile
 from hermes_core.plugins.manifest import PROFILES
 from hermes_core.plugins.order import PLAIN, call_position
 from hermes_core.providers.claims import Claim, Claimed, Verdict, as_word, configured_claims, verdict_on
-from hermes_core.providers.foreign import completed
+from hermes_core.providers.foreign import completed, copied
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.providers.row import ProviderRow
 
@@ -312,7 +311,7 @@ class ProviderCatalog:
         if base is None:
             message = f"{claim.plugin.source}: profile.extends names {base_name!r}, which no plugin below it offers"
             raise ConfigError(message, path=claim.plugin.source, key="profile.extends", hint="hermes providers list")
-        profile = copy.copy(base)
+        profile = copied(base)
         if claim.name != base.name.lower():
             profile.aliases = ()
         if "base_url" in data and "hostname" not in data:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 from dataclasses import fields
 from types import FunctionType, MethodType
 from typing import Any
@@ -32,6 +33,24 @@ def completed(profile: Any) -> ProviderProfile:
                 with suppress(AttributeError, TypeError):  # one that takes nothing more does without
                     setattr(profile, name, value)
     return profile  # type: ignore[no-any-return]
+
+
+def copied(profile: ProviderProfile) -> ProviderProfile:
+    """A copy that may be changed; the hooks that were added to it look at the copy.
+
+    Example:
+        >>> class Foreign:
+        ...     name, base_url = "acme", "https://api.acme.test/v1"
+        >>> other = copied(completed(Foreign()))
+        >>> other.base_url = "https://eu.acme.test/v1"
+        >>> other.get_hostname()
+        'eu.acme.test'
+    """
+    made = copy(profile)
+    for name, member in list(vars(made).items()):
+        if isinstance(member, MethodType) and member.__self__ is profile:
+            setattr(made, name, MethodType(member.__func__, made))
+    return made
 
 
 def opens_endpoint(profile: object) -> bool:

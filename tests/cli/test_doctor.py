@@ -179,6 +179,12 @@ def test_a_provider_that_does_not_answer_is_found(findings, home, acme, main):
     assert ("error" if main else "warning", "acme: answered with HTTP 401") in found
 
 
+def test_a_missing_key_is_told_once(findings, home):
+    """Where no call would go for want of a key, that is one finding, and nobody is asked."""
+    home.config({"model": {"provider": "openai"}})
+    assert [finding.area for finding in findings(offline=False) if finding.level == "error"] == ["model"]
+
+
 def test_a_model_that_is_not_listed_is_found(findings, home, acme):
     """A model that the provider does not list is told with the nearest one."""
     home.config({"model": {"provider": "acme", "default": "m-11"}})

@@ -88,6 +88,14 @@ def test_what_is_configured_stays(hermes, home, acme, local, monkeypatch):
     assert acme.requests[-1].body["model"] == "mine"
 
 
+def test_nothing_is_asked_for_a_file_that_cannot_be_written(hermes, home, server):
+    """With a broken configuration no model is asked: the choice could not be kept."""
+    home.write("config.yaml", "model: [")
+    done = hermes("setup", "--base-url", server.base_url, "--model", "m-1")
+    assert (done.code, server.requests) == (1, [])
+    assert f"cannot read {home.path / 'config.yaml'}" in done.err
+
+
 def test_one_may_name_everything(hermes, home, server):
     """``--provider``, ``--model``, ``--base-url`` and a piped key choose without a question."""
     words = ["--provider", "custom", "--model", "m-2", "--base-url", server.base_url, "--key-stdin"]
@@ -188,3 +196,24 @@ def test_a_person_may_drop_what_does_not_answer(terminal, home, tmp_path, typed)
     assert done.code in (1, 130)
     assert "nothing was written" in done.text
     assert files(home) == []
+
+
+class Slow(FakeProvider):
+    """A provider that lists its models, and thinks about a call for long."""
+
+    def next_response(self, request):
+        reply = super().next_response(request)
+        return reply if request.method == "GET" else reply._replace(delay=5.0)
+
+
+def test_a_person_may_call_the_question_off(terminal, home, tmp_path):
+    """Ctrl-C while the model is asked ends at once, and nothing is written."""
+    (tmp_path / "questionary.py").write_text("raise ImportError")
+    with Slow() as server:
+        profile = {"base_url": server.base_url, "is_local": True}
+        home.plugin("shed", name="shed", kind="model-provider", profile=profile)
+        answers = [("Who shall answer?", "shed\n"), ("Model:", "1\n"), ("asking shed / fake-model", "\x03")]
+        done = terminal("setup", answers=answers, PYTHONPATH=str(tmp_path))
+    assert (done.code, files(home)) == (130, [])
+    assert "nothing was written" in done.text
+    assert "Traceback" not in done.text

@@ -10,6 +10,14 @@ import pytest
 from hermes_core import HermesError, MissingCredentialError
 
 
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """The library, as far as anybody looks for it before a server is started."""
+    module = ModuleType("xllamacpp")
+    module.__spec__ = ModuleSpec("xllamacpp", None, origin=str(tmp_path / "xllamacpp" / "__init__.py"))
+    monkeypatch.setitem(sys.modules, "xllamacpp", module)
+
+
 def test_manifest_declares_the_data(profile):
     """The profile's data is the manifest's."""
     assert (profile.name, profile.aliases, profile.auth_type) == ("embedded", ("smollm2",), "none")
@@ -28,6 +36,7 @@ def test_without_the_library(profile, host, monkeypatch):
     assert "hermes setup" in caught.value.hint
 
 
+@pytest.mark.usefixtures("library")
 def test_without_weights(profile, host):
     """A program that embeds the host is never made to download: the error names the command."""
     with pytest.raises(HermesError, match="there is no model") as caught:
@@ -35,6 +44,7 @@ def test_without_weights(profile, host):
     assert "hermes embedded pull" in caught.value.hint
 
 
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("name", ["notes.txt", "missing.gguf"])
 def test_model_path_that_is_no_model(profile, host, tmp_path, name):
     """An operator's path that is no model is named with its key, and nothing is downloaded to it."""
@@ -46,12 +56,9 @@ def test_model_path_that_is_no_model(profile, host, tmp_path, name):
     assert said == []
 
 
+@pytest.mark.usefixtures("library")
 def test_what_is_missing_is_told_without_starting_anything(profile, host, monkeypatch, tmp_path):
     """Before a call, the profile says what would keep it from working: weights that may be pulled are no obstacle."""
-    monkeypatch.setitem(sys.modules, "xllamacpp", ModuleType("xllamacpp"))
-    sys.modules["xllamacpp"].__spec__ = ModuleSpec(
-        "xllamacpp", None, origin=str(tmp_path / "xllamacpp" / "__init__.py")
-    )
     profile.check_endpoint(host(allow_downloads=True))
     with pytest.raises(HermesError, match="there is no model"):
         profile.check_endpoint(host())

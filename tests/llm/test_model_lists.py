@@ -141,6 +141,22 @@ def test_the_operators_address_headers_and_wire_are_used(load_host, server):
     assert [request.headers.get(name) for name in ("x-api-key", "x-team", "authorization")] == [KEY, "t", None]
 
 
+def test_a_class_of_a_packages_own_is_asked_alike(load_host, server):
+    """A profile whose class is a package's own is asked with what the operator configured for it, too."""
+
+    class Foreign:
+        name, base_url, auth_type = "acme", "https://api.acme.test/v1", "api_key"
+
+        def build_api_kwargs_extras(self, **context):
+            return {}, {}
+
+    section = {"provider": "acme", "base_url": server.base_url, "api_key": KEY, "extra_headers": {"X-Team": "t"}}
+    host = load_host(config={"model": section})
+    host.program_context().register_provider(Foreign())
+    assert host.models("acme")[0].models == ("b", "a")
+    assert [server.requests[0].headers.get(name) for name in ("x-team", "authorization")] == ["t", f"Bearer {KEY}"]
+
+
 def test_another_server_is_asked_for_its_own_list(load_host, server, monkeypatch):
     """With an address of the operator's, the profile's public list is another server's: it gets no key."""
     monkeypatch.setenv("ACME_API_KEY", KEY)

@@ -67,6 +67,7 @@ class SqliteMemory(MemoryProvider):
         self.prefetch_tokens = _tokens(ask("prefetch_tokens"))
         self._is_semantic = _switch(ask("semantic"))
         self._store: Store | None = None
+        self._writer = Writer(self._write_turns)
         self._count = 0
 
     def is_available(self) -> bool:
@@ -94,14 +95,14 @@ class SqliteMemory(MemoryProvider):
         self._vectors.start()
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
-        self._store = Store(Path(kwargs["hermes_home"]) / "memories" / FILE)
+        store = Store(Path(kwargs["hermes_home"]) / "memories" / FILE)
         self._session = session_id
         self._user_name = storable(kwargs.get("user_name") or "")
         self._keeps_turns = kwargs.get("agent_context") not in _OTHER_CONTEXTS
         owner = (storable(kwargs.get(key) or "") for key in ("user_id", "agent_identity"))
-        self._scope = self._store.scope(*owner)
+        self._scope = store.scope(*owner)
+        self._store = store
         self._begin_search()
-        self._writer = Writer(self._write_turns)
 
     def system_prompt_block(self) -> str:
         return (
@@ -131,7 +132,7 @@ class SqliteMemory(MemoryProvider):
         if self._keeps_turns:
             author = "" if turn_author is None else storable(_author(turn_author))
             said = (("user", _plain(user_content), author), ("assistant", _plain(assistant_content), ""))
-            self._writer.put((storable(session_id or self._session), time.time(), said))
+            self._writer.put((self._scope, storable(session_id or self._session), time.time(), said))
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
         self._session = new_session_id
@@ -325,11 +326,11 @@ class SqliteMemory(MemoryProvider):
     def _write_turns(self, work: list[Any]) -> None:
         turns = [
             Turn(
-                self._scope,
+                scope,
                 session,
                 tuple(self._message(role, text, author, None, now) for role, text, author in said if text.strip()),
             )
-            for session, now, said in work
+            for scope, session, now, said in work
         ]
         with self._opened.writing() as connection:
             self._index(connection, add_turns(connection, turns))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .store import Memory, Message, Store
 
 _PAGE = 500
+_FORM = "each line is an object with a text, see docs/memory.md; lines that were kept already are not kept twice"
 ENTRY_SEPARATOR = "\n§\n"
 """What stands between the entries of a MEMORY.md."""
 
@@ -68,14 +69,12 @@ def read_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise HermesError(f"line {number} is no JSON: {error}") from error
+            raise HermesError(f"line {number} is no JSON: {error}", hint=_FORM) from error
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or not record["text"].strip():
-            raise HermesError(
-                f"line {number} has no 'text'", hint="each line is an object with a text, see docs/memory.md"
-            )
+            raise HermesError(f"line {number} has no 'text'", hint=_FORM)
         at = record.get("time")
         if at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
-            raise HermesError(f"line {number}: 'time' must be seconds since 1970, got {at!r}")
+            raise HermesError(f"line {number}: 'time' must be seconds since 1970, got {at!r}", hint=_FORM)
         yield {
             "session": None if record.get("session") is None else storable(record["session"]),
             "role": storable(record.get("role") or ROLE),
