@@ -617,7 +617,7 @@ def httpcore_errors() -> list[type[Exception]]:
 @pytest.mark.parametrize("kind", httpcore_errors(), ids=lambda kind: kind.__name__)
 def test_every_error_of_httpcore_becomes_one_of_ours(kind):
     """The seam to httpcore lets none of its errors through; a timeout becomes a TimeoutError."""
-    with pytest.raises(ProviderTransportError) as caught, mapped_errors(1):
+    with pytest.raises(ProviderTransportError) as caught, mapped_errors("http://a.test", 1):
         raise kind("so")
     assert isinstance(caught.value, TimeoutError) is ("Timeout" in kind.__name__)
     assert isinstance(caught.value.__cause__, kind) or caught.value.__cause__ is None
