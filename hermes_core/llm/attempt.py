@@ -232,7 +232,7 @@ def check_address(base_url: str, provider: str) -> None:
     """Refuse an address that no request can go to.
 
     Raises:
-        ProviderError: It has no scheme, no host, no usable port, or holds a login.
+        ProviderError: It has no scheme, no host, no usable port, or holds a fragment or a login.
     """
     hint = "correct base_url: it looks like https://api.example.com/v1"
     if not base_url:
@@ -240,7 +240,7 @@ def check_address(base_url: str, provider: str) -> None:
         raise ProviderError(message, provider=provider, hint="set model.base_url in config.yaml")
     try:
         parts = urlsplit(base_url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
     except ValueError:
         sound = False
     if not sound:

@@ -85,7 +85,7 @@ def headers_of(request: HttpRequest) -> list[tuple[str, str]]:
     headers = []
     for name, value in request.headers.items():
         if not _TOKEN.fullmatch(name) or not value.isprintable() or not value.isascii():
-            message = f"the header {name.encode('ascii', 'backslashreplace').decode()} holds what no header can"
+            message = f"the header {name!a} holds what no header can"
             raise BadHeaderError(message)
         if (lower := name.lower()) == "host":
             host = (name, value)
