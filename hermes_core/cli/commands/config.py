@@ -102,13 +102,13 @@ def _report(home: Path, environment: Environment, *, as_json: bool) -> int:
 
 
 def _show(args: Namespace, home: Path, environment: Environment) -> int:
-    _print_value(_hidden(_readable(home, environment).as_written()[0], ()), as_json=args.json)
+    _print_value(_hidden(readable(home, environment).as_written()[0], ()), as_json=args.json)
     return 0
 
 
 def _get(args: Namespace, home: Path, environment: Environment) -> int:
     path = _path_of(args.key)
-    value = look(_readable(home, environment).as_written()[0], path)
+    value = look(readable(home, environment).as_written()[0], path)
     if value is None:
         value = default_of(path)
     if value is None:
@@ -121,7 +121,7 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
     from hermes_core.config.edit import edit_config, put
 
     path = _path_of(args.key)
-    file = _readable(home, environment)
+    file = readable(home, environment)
     key = find_key(path)
     if key is not None and key.kind.text_key and not args.value.lstrip().startswith("{"):
         path = (*path, key.kind.text_key)
@@ -142,7 +142,7 @@ def _unset(args: Namespace, home: Path, environment: Environment) -> int:
     from hermes_core.config.edit import edit_config, take_out
 
     path = _path_of(args.key)
-    file = _readable(home, environment)
+    file = readable(home, environment)
     refuse_managed(file, path)
 
     def drop(tree: Any) -> None:
@@ -184,7 +184,7 @@ def _path(args: Namespace, home: Path, environment: Environment) -> int:
     return 0
 
 
-def _readable(home: Path, environment: Environment) -> ConfigFile:
+def readable(home: Path, environment: Environment) -> ConfigFile:
     """The configuration, which can be read.
 
     Raises:

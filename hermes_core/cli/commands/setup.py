@@ -8,6 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
+from hermes_core.cli.commands.config import readable
 from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
@@ -57,6 +58,7 @@ def run(args: Namespace) -> int:
         hint = "add --yes to take the best that is found, or name --provider and --model"
         raise HermesError("nobody can be asked: this is no terminal", hint=hint)
     with open_host() as host:
+        readable(host.home, host.environment)  # nobody is to answer questions for a file that cannot be written
         try:
             found = find(host)
             if not args.json:

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.asking import read_secret
-from hermes_core.cli.commands.config import refuse_managed
+from hermes_core.cli.commands.config import readable, refuse_managed
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
 from hermes_core.cli.memory.fields import Field, read_fields
 from hermes_core.cli.memory.questions import Answers, Questions, as_variable
@@ -16,13 +16,13 @@ from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.config.edit import edit_config, put
 from hermes_core.config.env_file import write_env
 from hermes_core.config.redact import CONFIGURED
-from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import HermesError, near
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Collection, Mapping, Sequence
 
+    from hermes_core.config.settings import ConfigFile
     from hermes_core.host import Host
     from hermes_core.plugins.plugin import Plugin
 
@@ -72,8 +72,9 @@ def turn_off(host: Host) -> int:
     """Have the built-in memory alone.
 
     Raises:
-        ConfigError: The configuration cannot be written, or the administrator chose.
+        ConfigError: The configuration cannot be read or written, or the administrator chose.
     """
+    readable(host.home, host.environment)
     before = active_name(host)
     if before:
         _activate(_writable(host), "")
@@ -84,10 +85,7 @@ def turn_off(host: Host) -> int:
 
 def _writable(host: Host) -> ConfigFile:
     """The configuration, which can be read, and whose provider is the user's to choose."""
-    file = ConfigFile(host.home, host.environment)
-    error = file.current().error
-    if error is not None:
-        raise error
+    file = readable(host.home, host.environment)
     refuse_managed(file, ("memory", "provider"))
     return file
 
