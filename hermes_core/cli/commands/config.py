@@ -118,7 +118,7 @@ def _get(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _set(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, put
+    from hermes_core.config.edit import edit_config, put, refuse_managed
 
     path = _path_of(args.key)
     file = _readable(home, environment)
@@ -139,7 +139,7 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _unset(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, take_out
+    from hermes_core.config.edit import edit_config, refuse_managed, take_out
 
     path = _path_of(args.key)
     file = _readable(home, environment)
@@ -207,22 +207,6 @@ def _path_of(text: str) -> tuple[str, ...]:
         return canonical(split_key(text))
     except ValueError as error:
         raise ConfigError(str(error), key=text, hint="run `hermes config show` to see the keys") from error
-
-
-def refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
-    """Refuse to write what the administrator's file says, and what would therefore not count.
-
-    Raises:
-        ConfigError: It says something there.
-    """
-    managed = file.as_written()[1]
-    for end in range(1, len(path) + 1):
-        found = look(managed, path[:end])
-        if found is None:
-            return
-        if end == len(path) or not isinstance(found, Mapping | list):
-            message = f"{join_key(path)} is set by the administrator, in {file.managed_path}, which wins"
-            raise ConfigError(message, key=join_key(path), hint="ask whoever manages this machine")
 
 
 def _value(text: str, read: Callable[[Any], Any]) -> Any:
