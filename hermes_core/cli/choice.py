@@ -6,10 +6,9 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import derived_variable, found, is_usable, key_variables
-from hermes_core.config.edit import edit_config, put, refuse_managed, take_out
+from hermes_core.config.edit import edit_config, put, readable, refuse_managed, take_out
 from hermes_core.config.env_file import write_env
 from hermes_core.config.keypath import join_key, look, spelled
-from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import ConfigError, HermesError, describe
 from hermes_core.host import Host
 from hermes_core.llm.plan import ANY_ENDPOINT, Planner
@@ -140,10 +139,7 @@ def write(host: Host, choice: Choice) -> Written:
         ConfigError: A file cannot be read or written, or an administrator's says otherwise.
     """
     environment = host.environment
-    file = ConfigFile(host.home, environment)
-    error = file.current().error
-    if error is not None:
-        raise error
+    file = readable(host.home, environment)
     keys = {"provider": choice.provider, "default": choice.model, "base_url": choice.base_url}
     profile = host.providers.get(choice.provider)
     if choice.key and (profile is None or choice.variable not in profile.env_vars):

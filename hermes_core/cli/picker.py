@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.redact import one_line, redact_known
 from hermes_core.errors import HermesError
@@ -59,6 +59,8 @@ def choose(question: str, options: Sequence[Option], *, default: str = "", own: 
     asked = questionary.select(
         question, choices, default=known, use_search_filter=True, use_jk_keys=False, instruction="(type to filter)"
     )
+    keys: Any = asked.application.key_bindings
+    keys.add("c-d", eager=True)(lambda event: event.app.exit(exception=EOFError))
     chosen = str(_ask(asked))
     return ask(own) if chosen == OWN else chosen
 

@@ -10,18 +10,31 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.config.files import only_writer_of, replace_file
 from hermes_core.config.keypath import find_key, join_key, look
 from hermes_core.config.kinds import MAPPING
-from hermes_core.config.settings import parse_yaml, read_yaml, yaml_problem
+from hermes_core.config.settings import ConfigFile, parse_yaml, read_yaml, yaml_problem
 from hermes_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from hermes_core.config.environment import Environment
     from hermes_core.config.kinds import Kind
-    from hermes_core.config.settings import ConfigFile
 
 _STYLES = ((2, 2, 0), (2, 4, 2), (4, 2, 0), (4, 4, 2), (4, 6, 4))
 """How files are indented: a mapping's keys, a list's values, a list's dashes."""
+
+
+def readable(home: Path, environment: Environment) -> ConfigFile:
+    """The configuration, which can be read.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    file = ConfigFile(home, environment)
+    error = file.current().error
+    if error is not None:
+        raise error
+    return file
 
 
 def refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:

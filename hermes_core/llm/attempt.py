@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from hermes_core.config.redact import redact, register_secret
-from hermes_core.errors import HermesError, ProviderError, ProviderHookError, ProviderStatusError, describe, near
+from hermes_core.errors import (
+    HermesError,
+    ProviderError,
+    ProviderHookError,
+    ProviderStatusError,
+    ProviderTimeoutError,
+    ProviderTransportError,
+    describe,
+    near,
+)
 from hermes_core.llm.answer import completion_problem, read_body, reported_error, settled
 from hermes_core.llm.downgrade import MOST_CHANGES, change_for, changed
 from hermes_core.llm.prices import estimate
@@ -16,6 +25,7 @@ from hermes_core.llm.route import destination
 from hermes_core.llm.status import disguised_error, status_error
 from hermes_core.llm.steps import Block, Send, blocking
 from hermes_core.providers.foreign import opens_endpoint
+from hermes_core.types.address import host_of
 from hermes_core.types.wire import HttpRequest
 
 if TYPE_CHECKING:
@@ -76,8 +86,19 @@ class Means(NamedTuple):
         """Keep an attempt for the audit, and say on its error whose it is."""
         if error is not None:
             error.provider, error.model = route.provider, route.model
+            error.hint = error.hint or _remedy(error, route)
         name, status = type(error).__name__ if error is not None else "", getattr(error, "status_code", None)
         self.attempts.append(Attempt(route.provider, route.model, name, status))
+
+
+def _remedy(error: ProviderError, route: Route) -> str:
+    """What helps when a provider gave no answer at all; the address is named by its host, as the rest may be secret."""
+    if not isinstance(error, ProviderTransportError):
+        return ""
+    asked = host_of(route.base_url) or route.provider
+    if isinstance(error, ProviderTimeoutError):
+        return f"{asked} takes long: give it more with timeout= or auxiliary.plugin.timeout, or choose another model"
+    return f"does {asked} run, and is model.base_url right? `hermes doctor` asks it"
 
 
 def attempt(call: LlmCall, route: Route, credential: Credential, means: Means, seconds: float) -> Flow[Completion]:

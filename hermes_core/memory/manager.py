@@ -340,8 +340,11 @@ class MemoryManager:
                 member.blame("on_session_end", f"has not ended within {seconds:g} s; it goes on in the background")
 
     def flush_pending(self, timeout: float | None = None) -> bool:
-        """Wait until everything handed in so far is stored; False when that takes longer than ``timeout`` seconds."""
-        return self._teller.worker.wait(timeout)
+        """Wait until everything handed in so far is stored; False when that takes longer than ``timeout`` seconds.
+
+        A provider that has a ``flush`` of its own is asked for it, and may raise when it cannot.
+        """
+        return self._teller.flush(self._roster.writers(), timeout)
 
     flush = flush_pending
 

@@ -237,7 +237,7 @@ class Member:
         """Call a method as its plugin's own code, in its own home; what is to be awaited is."""
         with running(self._context) if self._context is not None else at_home(self.home):
             value = function(*args, **options)
-            return _awaited(value) if inspect.isawaitable(value) else value
+            return _plain(_awaited(value) if inspect.isawaitable(value) else value)
 
     def _failed_to_start(self, reason: str) -> None:
         self.blame("initialize", reason)
@@ -255,6 +255,13 @@ def at_home(home: Path | None) -> Iterator[None]:
     finally:
         if token is not None:
             reset_hermes_home_override(token)
+
+
+def _plain(value: Any) -> Any:
+    """Text or a list without methods of its own: what those do belongs into the provider's thread, as its fault."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return [*value] if isinstance(value, list | tuple) else value
 
 
 def _awaited(value: Awaitable[Any]) -> Any:

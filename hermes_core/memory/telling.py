@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import describe
 from hermes_core.memory.worker import WRITE, Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hermes_core.memory.member import Member
     from hermes_core.memory.worker import Task
 
@@ -52,6 +55,19 @@ class Teller:
         if task is not None and is_next and not task.ended.wait(member.limits.hook_timeout):
             member.blame(method, f"took longer than {member.limits.hook_timeout:g} s; it goes on in the background")
             member.counters["timeouts"] += 1
+
+    def flush(self, members: Iterable[Member], seconds: float | None) -> bool:
+        """Wait for all that is queued, then for what members keep back themselves; whether it is all stored."""
+        until = None if seconds is None else monotonic() + seconds
+        if not self.worker.wait(seconds) or self.worker.is_closed:
+            return self.worker.is_idle
+        for member in members:
+            if hasattr(member.provider, "flush"):
+                left = None if until is None else max(0.0, until - monotonic())
+                task = self.tell(member, "flush", by_place="timeout", timeout=left)
+                if task is None or not task.ended.wait(left) or "flush" in member.failing:
+                    return False
+        return True
 
     def _warn(self, message: str, *values: object) -> None:
         level = logging.DEBUG if message in self._warned else logging.WARNING

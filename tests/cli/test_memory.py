@@ -233,6 +233,17 @@ def test_off_leaves_the_built_in_memory(hermes, home, notes):
     assert hermes("memory", "off").out.startswith("no provider was active.")
 
 
+def test_off_does_not_guess_what_a_broken_file_says(hermes, home, notes):
+    """A configuration that cannot be read is an error: a provider may well be active in it."""
+    notes()
+    broken = f"{(home.path / 'config.yaml').read_text()}\n- ["
+    home.write("config.yaml", broken)
+    done = hermes("memory", "off")
+    assert (done.code, done.out) == (1, "")
+    assert f"cannot read {home.path / 'config.yaml'}" in done.err
+    assert (home.path / "config.yaml").read_text() == broken
+
+
 @pytest.mark.parametrize(("target", "left"), [("all", set()), ("memory", {"USER.md"}), ("user", {"MEMORY.md"})])
 def test_a_reset_deletes_what_it_says(hermes, home, entries, target, left):
     """Only the files that are meant go; backups stay."""
@@ -283,6 +294,17 @@ def test_what_goes_out_comes_in_again(hermes, home, tmp_path):
     assert hermes("memory", "import", "-", stdin=lines).out == "0 new\n"
     rows = hermes("memory", "search", "tea", "--json").json
     assert (rows[0]["text"], rows[0]["source"], rows[0]["when"][:2]) == ("likes tea", "sqlite", "20")
+
+
+@pytest.mark.parametrize("text", ["tea\u2028or\x85coffee", "tea\r\nor\ncoffee", "tea\x1cor\x0bcoffee", "茶 🍵 \u2029"])
+def test_a_line_is_what_a_newline_ends(hermes, home, text):
+    """What a message may hold that some programs take for the end of a line comes in again as it went out."""
+    home.config({"memory": {"provider": "sqlite"}})
+    line = json.dumps({"session": "s", "role": "user", "text": text}, ensure_ascii=False)
+    assert hermes("memory", "import", "-", stdin=f"{line}\r\n{line}\n").out == "1 new\n"
+    lines = hermes("memory", "export").out
+    assert json.loads(lines)["text"] == text
+    assert hermes("memory", "import", "-", stdin=lines).out == "0 new\n"
 
 
 @pytest.mark.parametrize(

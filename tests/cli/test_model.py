@@ -281,12 +281,20 @@ def test_a_key_is_typed_unseen(terminal, home, plain):
     ("extra", "answers"),
     [
         (True, [("Provider", "\x03")]),
+        (True, [("Provider", "\x04")]),
         (False, [("part of the name", "\x03")]),
         (False, [("part of the name", "\x04")]),
         (False, [("part of the name", "custom\n"), ("Address", "\x03")]),
         (False, [("part of the name", "openai\n"), ("not shown", "\x03")]),
     ],
-    ids=["in a list to type in", "in a numbered list", "end of input", "at the address", "at the key"],
+    ids=[
+        "in a list to type in",
+        "end of such a list",
+        "in a numbered list",
+        "end of input",
+        "at the address",
+        "at the key",
+    ],
 )
 def test_nothing_is_written_when_it_is_called_off(terminal, home, plain, extra, answers):
     """Ctrl-C, or the end of input, at any question leaves every file as it was, and says so."""

@@ -88,6 +88,14 @@ def test_what_is_configured_stays(hermes, home, acme, local, monkeypatch):
     assert acme.requests[-1].body["model"] == "mine"
 
 
+def test_nothing_is_asked_for_a_file_that_cannot_be_written(hermes, home, server):
+    """With a broken configuration no model is asked: the choice could not be kept."""
+    home.write("config.yaml", "model: [")
+    done = hermes("setup", "--base-url", server.base_url, "--model", "m-1")
+    assert (done.code, server.requests) == (1, [])
+    assert f"cannot read {home.path / 'config.yaml'}" in done.err
+
+
 def test_one_may_name_everything(hermes, home, server):
     """``--provider``, ``--model``, ``--base-url`` and a piped key choose without a question."""
     words = ["--provider", "custom", "--model", "m-2", "--base-url", server.base_url, "--key-stdin"]

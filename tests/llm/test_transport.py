@@ -513,6 +513,7 @@ def test_a_broken_answer_is_an_error_of_the_transport(way, lane, raw_server, raw
     with pytest.raises(ProviderTransportError) as caught:
         way.complete(llm, timeout=20)
     assert (caught.value.retryable, caught.value.provider) == (True, "custom")
+    assert "127.0.0.1" in caught.value.hint
     assert [(line["status"], line["attempts"]) for line in lane.log()] == [("error:ProviderTransportError", "1")]
 
 

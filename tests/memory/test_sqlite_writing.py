@@ -44,6 +44,48 @@ def texts(provider):
     return [row["text"] for row in provider.export_records()]
 
 
+def test_what_a_manager_has_flushed_is_in_the_file(home, load_host):
+    """``host.memory.flush()`` is true when another process can read the turn, and not before."""
+    memory = load_host(config={"memory": {"provider": "sqlite", "sqlite": {"semantic": False}}}).memory
+    memory.initialize_all("s1")
+    memory.flush()
+    holder = sqlite3.connect(home.path / "memories/memory.db", check_same_thread=False)
+    holder.execute("begin immediate")
+    memory.sync_all("a walrus", "indeed")
+    assert memory.flush(0.2) is False
+    holder.rollback()
+    assert memory.flush(10) is True
+    assert holder.execute("select text from memory order by id").fetchall() == [("a walrus",), ("indeed",)]
+    holder.close()
+
+
+def test_a_turn_stays_its_users_when_another_ones_session_begins(memory, home):
+    """What waits to be written when a provider is initialised anew is kept for whoever said it."""
+    provider = memory(user_id="ann")
+    holder = sqlite3.connect(home.path / "memories/memory.db")
+    holder.execute("begin immediate")
+    provider.sync_turn("the secret garden", "indeed")
+    holder.execute("insert or ignore into scope (user_id, agent) values ('bob', '')")
+    holder.commit()
+    holder.execute("begin immediate")
+    provider.initialize("s2", hermes_home=str(home.path), user_id="bob")
+    holder.rollback()
+    holder.close()
+    provider.flush()
+    assert provider.prefetch("secret garden") == ""
+    assert "secret garden" in memory(user_id="ann").prefetch("secret garden")
+
+
+def test_a_provider_that_could_not_open_its_file_closes_quietly(home, load_host):
+    """After a failed start there is nothing to flush, and nothing to close."""
+    home.write("memories/memory.db", b"no database at all " * 100)
+    provider = load_host().memory_provider("sqlite")
+    with pytest.raises(HermesError, match="damaged"):
+        provider.initialize("s1", hermes_home=str(home.path))
+    provider.flush()
+    provider.shutdown()
+
+
 def test_a_turn_is_handed_over_at_once_while_another_holds_the_file(told, home):
     """``sync_turn`` does not wait for the file, and fails no turn; what it was given is written once it is free."""
     provider = told("hello")
@@ -110,23 +152,24 @@ def test_a_fork_writes_its_own_turns_and_none_of_its_parents(told, run_python, h
         """
         import os, sys
         from hermes_core import Host
-        host = Host.load(sys.argv[1], {"memory": {"sqlite": {"semantic": False}}})
+        host = Host.load(sys.argv[1])
         memory = host.memory_provider("sqlite")
         memory.initialize("s", hermes_home=sys.argv[1])
+        memory.prefetch("anything")
         for number in range(100):
             memory.sync_turn(f"parent {number}", "ok")
         child = os.fork()
         if child == 0:
             memory.sync_turn("child", "ok")
             memory.flush(10)
-            os._exit(0)
+            os._exit("child" not in memory.prefetch("child"))
         memory.flush(10)
         assert os.waitpid(child, 0)[1] == 0
         memory.shutdown()
         """,
         home.path,
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     kept = [text for text in texts(told()) if text not in ("ok", "I see.")]
     assert sorted(kept) == sorted([*(f"parent {number}" for number in range(100)), "child"])
 
@@ -196,3 +239,14 @@ def test_looking_at_it_starts_no_thread(load_host, home):
     assert provider.get_status_config()["messages"] == 0
     assert memory_threads() == []
     provider.shutdown()
+
+
+def test_odd_names_do_not_hold_up_what_comes_after(memory):
+    """Names that SQLite cannot hold are kept as far as it can, and the turns go on being written."""
+    provider = memory(session="s\ud800", user_id="u\ud800", user_name="Ann\ud800", agent_identity=7)
+    provider.sync_turn("hello", "there")
+    provider.sync_turn("hello again", "there", session_id="\ud800", turn_author="\ud800")
+    provider.flush(5)
+    assert [(row["session"], row["speaker"]) for row in provider.export_records()] == [
+        ("s?", "Ann?"), ("s?", "assistant"), ("?", "?"), ("?", "assistant"),
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_json, print_text
 from hermes_core.cli.session import send_warnings_to
+from hermes_core.config.edit import edit_config, put, read_scalar, readable, refuse_managed, take_out
 from hermes_core.config.environment import Environment
 from hermes_core.config.keypath import (
     canonical,
@@ -26,7 +27,6 @@ from hermes_core.config.keypath import (
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.redact import CONFIGURED
 from hermes_core.config.secret_patterns import blank_shapes
-from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import ConfigError, HermesError
 
 if TYPE_CHECKING:
@@ -102,13 +102,13 @@ def _report(home: Path, environment: Environment, *, as_json: bool) -> int:
 
 
 def _show(args: Namespace, home: Path, environment: Environment) -> int:
-    _print_value(_hidden(_readable(home, environment).as_written()[0], ()), as_json=args.json)
+    _print_value(_hidden(readable(home, environment).as_written()[0], ()), as_json=args.json)
     return 0
 
 
 def _get(args: Namespace, home: Path, environment: Environment) -> int:
     path = _path_of(args.key)
-    value = look(_readable(home, environment).as_written()[0], path)
+    value = look(readable(home, environment).as_written()[0], path)
     if value is None:
         value = default_of(path)
     if value is None:
@@ -118,10 +118,8 @@ def _get(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _set(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, put, refuse_managed
-
     path = _path_of(args.key)
-    file = _readable(home, environment)
+    file = readable(home, environment)
     key = find_key(path)
     if key is not None and key.kind.text_key and not args.value.lstrip().startswith("{"):
         path = (*path, key.kind.text_key)
@@ -139,10 +137,8 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _unset(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, refuse_managed, take_out
-
     path = _path_of(args.key)
-    file = _readable(home, environment)
+    file = readable(home, environment)
     refuse_managed(file, path)
 
     def drop(tree: Any) -> None:
@@ -184,19 +180,6 @@ def _path(args: Namespace, home: Path, environment: Environment) -> int:
     return 0
 
 
-def _readable(home: Path, environment: Environment) -> ConfigFile:
-    """The configuration, which can be read.
-
-    Raises:
-        ConfigError: It cannot.
-    """
-    file = ConfigFile(home, environment)
-    error = file.current().error
-    if error is not None:
-        raise error
-    return file
-
-
 def _path_of(text: str) -> tuple[str, ...]:
     """The path a dotted key means, under the keys' own names.
 
@@ -212,8 +195,6 @@ def _path_of(text: str) -> tuple[str, ...]:
 def _value(text: str, read: Callable[[Any], Any]) -> Any:
     """A value as it is meant on the command line: YAML, or the text itself where a text is wanted."""
     import yaml
-
-    from hermes_core.config.edit import read_scalar
 
     parsed: Any = read_scalar(text)
     if text.lstrip()[:1] in ("[", "{", '"', "'"):

@@ -12,6 +12,7 @@ from hermes_core.cli.commands.model import configured, given, is_other, outcome,
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
+from hermes_core.config.edit import readable
 from hermes_core.errors import HermesError, describe
 from hermes_core.llm.model_lists import ModelLists
 from hermes_core.llm.plan import Planner
@@ -57,6 +58,7 @@ def run(args: Namespace) -> int:
         hint = "add --yes to take the best that is found, or name --provider and --model"
         raise HermesError("nobody can be asked: this is no terminal", hint=hint)
     with open_host() as host:
+        readable(host.home, host.environment)  # nobody is to answer questions for a file that cannot be written
         try:
             found = find(host)
             if not args.json:

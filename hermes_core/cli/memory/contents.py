@@ -131,7 +131,7 @@ def import_from(host: Host, path: str, target: str) -> int:
     with chosen.opened():
         if is_markdown:
             return int(chosen.call(method, text.replace("\r\n", "\n"), target))
-        return int(chosen.call(method, text.splitlines()))
+        return int(chosen.call(method, text.split("\n")))
 
 
 def _read(path: str) -> str:

@@ -12,16 +12,16 @@ from hermes_core.cli.memory.questions import Answers, Questions, as_variable
 from hermes_core.cli.memory.requirements import install, install_command, missing_packages, missing_programs
 from hermes_core.cli.output import print_line
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
-from hermes_core.config.edit import edit_config, put, refuse_managed
+from hermes_core.config.edit import edit_config, put, readable, refuse_managed
 from hermes_core.config.env_file import write_env
 from hermes_core.config.redact import CONFIGURED
-from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import HermesError, near
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Collection, Mapping, Sequence
 
+    from hermes_core.config.settings import ConfigFile
     from hermes_core.host import Host
     from hermes_core.plugins.plugin import Plugin
 
@@ -71,8 +71,9 @@ def turn_off(host: Host) -> int:
     """Have the built-in memory alone.
 
     Raises:
-        ConfigError: The configuration cannot be written, or the administrator chose.
+        ConfigError: The configuration cannot be read or written, or the administrator chose.
     """
+    readable(host.home, host.environment)
     before = active_name(host)
     if before:
         _activate(_writable(host), "")
@@ -83,10 +84,7 @@ def turn_off(host: Host) -> int:
 
 def _writable(host: Host) -> ConfigFile:
     """The configuration, which can be read, and whose provider is the user's to choose."""
-    file = ConfigFile(host.home, host.environment)
-    error = file.current().error
-    if error is not None:
-        raise error
+    file = readable(host.home, host.environment)
     refuse_managed(file, ("memory", "provider"))
     return file
 

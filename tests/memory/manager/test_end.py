@@ -332,6 +332,38 @@ def test_no_session_begins_in_a_closed_manager():
         memory.initialize_all("s2")
 
 
+class Buffered(Recorder):
+    """Keeps turns back, until it is told to flush."""
+
+    def flush(self, timeout=None):
+        return self._called("flush", None, timeout)
+
+
+@pytest.mark.parametrize(
+    ("faults", "is_stored"),
+    [({}, True), ({"flush": lambda: 1 / 0}, False), ({"flush": lambda: time.sleep(1.0)}, False)],
+    ids=["it does", "it raises", "it takes too long"],
+)
+def test_flushing_has_a_provider_flush_after_the_last_turn(faults, is_stored):
+    """``flush`` is true only once a provider that keeps turns back itself has stored them."""
+    provider = Buffered(**faults)
+    memory = opened(provider)
+    memory.sync_all("one", "1")
+    assert memory.flush(0.3) is is_stored
+    assert provider.order[:3] == ["initialize", "sync_turn", "flush"]
+    memory.close()
+
+
+@pytest.mark.parametrize("faults", [{}, {"flush": lambda: 1 / 0}])
+def test_flushing_what_is_closed_asks_nobody(faults):
+    """A closed manager has nothing more to store."""
+    provider = Buffered(**faults)
+    memory = opened(provider)
+    memory.close()
+    assert memory.flush(0.3) is True
+    assert "flush" not in provider.order
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_every_turn_is_accounted_for(seed):
     """Whatever a provider does, each turn handed in is stored, failed, refused or abandoned: none just vanishes."""

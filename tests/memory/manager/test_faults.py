@@ -144,3 +144,33 @@ def test_a_provider_that_hangs_everywhere_costs_a_turn_one_deadline(managed, gat
     assert memory.prefetch_all("tea") == ""
     assert time.monotonic() - began < SHORT.hook_timeout + 2
     assert memory.stats["providers"][0]["recalls_skipped"] == 1
+
+
+def trap(self, *_):
+    """A method that does what nobody expects."""
+    raise ValueError
+
+
+class Trap(str):
+    """Text whose methods raise."""
+
+    __slots__ = ()
+    strip = rstrip = __len__ = __format__ = trap
+
+
+class LazyList(list):
+    """A list that is fetched when it is read, in vain."""
+
+    __iter__ = __len__ = trap
+
+
+@pytest.mark.parametrize("moment", [*TEXTS, "handle_tool_call", "get_tool_schemas"])
+def test_a_value_whose_own_methods_raise_costs_nothing(managed, caplog, moment):
+    """What a provider returns is made plain in its own thread, where it is blamed for what that does."""
+    provider = Recorder()
+    memory = managed(provider)
+    is_list = moment == "get_tool_schemas"
+    provider.faults[moment] = lambda: LazyList([1]) if is_list else Trap("tea")
+    MOMENTS[moment](memory)
+    assert memory.handle_tool_call("recorder_note", {}) in ('{"did": "recorder_note"}', "tea")
+    assert len(warnings_of(caplog, moment)) == is_list

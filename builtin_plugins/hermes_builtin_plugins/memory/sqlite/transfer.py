@@ -9,6 +9,7 @@ from hermes_core import HermesError, redact
 
 from .facts import ROLE, add_fact
 from .store import Turn, add_turns, ids_of, select
+from .text import storable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .store import Memory, Message, Store
 
 _PAGE = 500
+_FORM = "each line is an object with a text, see docs/memory.md; lines that were kept already are not kept twice"
 ENTRY_SEPARATOR = "\n§\n"
 """What stands between the entries of a MEMORY.md."""
 
@@ -67,18 +69,16 @@ def read_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise HermesError(f"line {number} is no JSON: {error}") from error
+            raise HermesError(f"line {number} is no JSON: {error}", hint=_FORM) from error
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or not record["text"].strip():
-            raise HermesError(
-                f"line {number} has no 'text'", hint="each line is an object with a text, see docs/memory.md"
-            )
+            raise HermesError(f"line {number} has no 'text'", hint=_FORM)
         at = record.get("time")
         if at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
-            raise HermesError(f"line {number}: 'time' must be seconds since 1970, got {at!r}")
+            raise HermesError(f"line {number}: 'time' must be seconds since 1970, got {at!r}", hint=_FORM)
         yield {
-            "session": None if record.get("session") is None else str(record["session"]),
-            "role": str(record.get("role") or ROLE),
-            "speaker": str(record.get("speaker") or ""),
+            "session": None if record.get("session") is None else storable(record["session"]),
+            "role": storable(record.get("role") or ROLE),
+            "speaker": storable(record.get("speaker") or ""),
             "time": None if at is None else float(at),
             "text": record["text"],
         }
@@ -101,7 +101,9 @@ class Importer:
         """Keep one record; returns what was written, nothing when it was kept before."""
         session, at = record["session"], record["time"]
         if session is None:
-            row, is_new = add_fact(self._connection, self._scope, redact(record["text"]), record["speaker"], at or 0.0)
+            row, is_new = add_fact(
+                self._connection, self._scope, redact(storable(record["text"])), record["speaker"], at or 0.0
+            )
             return [row] if is_new else []
         message = self._message(record["role"], record["text"], record["speaker"], at)
         held = self._held_of(session)
