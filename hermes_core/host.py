@@ -228,7 +228,7 @@ class Host(HostMemory):
         """Command-line trees by name; plugins that may offer one are loaded."""
         self._registry.need(CLI)
         found: dict[str, CliCommand] = {}
-        for row in sorted(self.plugins, key=lambda row: (-row.rank[0], row.rank[1])):
+        for row in sorted(self.plugins, key=lambda row: row.precedence):
             if row.state == "loaded":
                 for command in self._registry.context(row).registrations.cli_commands:
                     found.setdefault(command.name, command)

@@ -6,8 +6,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.auth.keys import derived_variable, found, is_usable, key_variables
-from hermes_core.cli.commands.config import readable, refuse_managed
-from hermes_core.config.edit import edit_config, put, take_out
+from hermes_core.config.edit import edit_config, put, readable, refuse_managed, take_out
 from hermes_core.config.env_file import write_env
 from hermes_core.config.keypath import join_key, look, spelled
 from hermes_core.errors import ConfigError, HermesError, describe

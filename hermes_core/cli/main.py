@@ -140,15 +140,15 @@ def _declared_commands() -> dict[str, str]:
     environment = Environment(home)
     file = ConfigFile(home, environment)
     found = find_plugins(home, environment, file, Index.of(home))
-    rows = [row for row in found if row.is_active]
-    trees = {name: line for row in rows for name, line in row.manifest.cli_commands.items()}
+    rows = sorted((row for row in found if row.is_active), key=lambda row: row.precedence)
+    trees = {name: line for row in reversed(rows) for name, line in row.manifest.cli_commands.items()}
     memory = file.current().text("memory", "provider").rpartition("/")[2]
     if memory:
         from hermes_core.memory.cli_file import cli_file
 
         own = [row for row in rows if row.kind == "exclusive" and row.key.rpartition("/")[2] == memory]
-        if any(map(cli_file, own[-1:])):
-            trees[memory] = own[-1].description or f"Manage {memory} memory plugin"
+        if any(map(cli_file, own[:1])):
+            trees[memory] = own[0].description or f"Manage {memory} memory plugin"
     return {name: line for name, line in trees.items() if name not in COMMANDS}
 
 

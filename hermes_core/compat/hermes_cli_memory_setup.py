@@ -1,4 +1,4 @@
-"""What a provider's own setup takes from the original's, under its names; see ``docs/memory-commands.md``."""
+"""What a provider's own setup takes from the original's, under its names; see ``docs/memory-providers.md``."""
 
 from __future__ import annotations
 

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.config.files import only_writer_of, replace_file
-from hermes_core.config.keypath import find_key, join_key
+from hermes_core.config.keypath import find_key, join_key, look
 from hermes_core.config.kinds import MAPPING
-from hermes_core.config.settings import parse_yaml, read_yaml, yaml_problem
+from hermes_core.config.settings import ConfigFile, parse_yaml, read_yaml, yaml_problem
 from hermes_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from hermes_core.config.environment import Environment
     from hermes_core.config.kinds import Kind
 
 _STYLES = ((2, 2, 0), (2, 4, 2), (4, 2, 0), (4, 4, 2), (4, 6, 4))
 """How files are indented: a mapping's keys, a list's values, a list's dashes."""
+
+
+def readable(home: Path, environment: Environment) -> ConfigFile:
+    """The configuration, which can be read.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    file = ConfigFile(home, environment)
+    error = file.current().error
+    if error is not None:
+        raise error
+    return file
+
+
+def refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
+    """Refuse to write what the administrator's file says, and what would therefore not count.
+
+    Raises:
+        ConfigError: It says something there.
+    """
+    managed = file.as_written()[1]
+    for end in range(1, len(path) + 1):
+        found = look(managed, path[:end])
+        if found is None:
+            return
+        if end == len(path) or not isinstance(found, Mapping | list):
+            message = f"{join_key(path)} is set by the administrator, in {file.managed_path}, which wins"
+            raise ConfigError(message, key=join_key(path), hint="ask whoever manages this machine")
 
 
 def edit_config(path: Path, change: Callable[[Any], None]) -> None:

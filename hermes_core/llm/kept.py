@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import Reads
 from hermes_core.llm.plan import MAIN
+from hermes_core.llm.trust import Overrides
 from hermes_core.providers.profile import ProviderProfile
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class UsualRoute:
             if credential is not None:
                 return kept.route._replace(credential=credential)
         reads = Reads(self._environment)
-        route = self._planner.usual_route(config, reads)
+        route = self._planner.reading(reads).route(config, Overrides())
         profile, is_named = route.profile, config.text("model", "provider").lower() not in MAIN
         is_written = profile.base_url or config.text("model", "base_url")
         is_plain = getattr(profile.get_hostname, "__func__", None) is ProviderProfile.get_hostname

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.auth.entries import is_borrowed
@@ -20,12 +19,12 @@ from hermes_core.auth.keys import (
 )
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
-from hermes_core.config.tasks import AuxiliaryTask, auxiliary_task, fallback_chain
+from hermes_core.config.tasks import auxiliary_task, fallback_chain
 from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
+from hermes_core.llm.known import Known
 from hermes_core.llm.request import call_hook
-from hermes_core.llm.route import Endpoint, Route, default_model, only_model, profile_address
-from hermes_core.llm.trust import Overrides
+from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
 from hermes_core.types.address import host_of, is_loopback
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from hermes_core.config.environment import Environment, Reads
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
+    from hermes_core.config.tasks import AuxiliaryTask
+    from hermes_core.llm.trust import Overrides
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.row import ProviderRow
 
@@ -62,24 +63,28 @@ class Planner:
         catalog: The providers.
         credentials: The home's; its environment is where keys are found.
         say: Shows one line to the operator.
+        reads: Looks variables up, where it is to be kept which ones counted; else the environment does.
+        known: What was found out already.
     """
 
-    def __init__(self, catalog: ProviderCatalog, credentials: Credentials, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        catalog: ProviderCatalog,
+        credentials: Credentials,
+        say: Callable[[str], None],
+        *,
+        reads: Reads | None = None,
+        known: Known | None = None,
+    ) -> None:
         self._catalog = catalog
         self._credentials = credentials
-        self._environment: Environment | Reads = credentials.environment
+        self._environment: Environment | Reads = reads or credentials.environment
         self._say = say
-        self._only: tuple[Config | None, dict[str, str]] = None, {}
-        self._task_of: tuple[Config | None, AuxiliaryTask] = None, AuxiliaryTask("plugin")
+        self._known = known or Known()
 
-    def usual_route(self, config: Config, reads: Reads) -> Route:
-        """The route of a call that chooses nothing, variables looked up by ``reads``; raises what ``route`` does."""
-        planner = copy(self)
-        planner._environment = reads  # noqa: SLF001 - its own, here and below
-        try:
-            return planner.route(config, Overrides())
-        finally:
-            self._only, self._task_of = planner._only, planner._task_of  # noqa: SLF001
+    def reading(self, reads: Reads) -> Planner:
+        """A planner that looks variables up by ``reads``, and knows what this one does."""
+        return Planner(self._catalog, self._credentials, self._say, reads=reads, known=self._known)
 
     def route(self, config: Config, overrides: Overrides, agent: Agent = NOBODY) -> Route:
         """The route to try first.
@@ -148,10 +153,8 @@ class Planner:
         return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
 
     def plugin_task(self, config: Config) -> AuxiliaryTask:
-        """What the configuration says of plugins' calls, read once."""
-        if self._task_of[0] is not config:
-            self._task_of = config, auxiliary_task(config, "plugin")
-        return self._task_of[1]
+        """What the configuration says of plugins' calls."""
+        return self._known.plugin_task(config)
 
     def _task_route(
         self, config: Config, task: AuxiliaryTask, usual: str, *, model: str = "", auth_profile: str = ""
@@ -205,7 +208,7 @@ class Planner:
         credential = pool.select(pinned=pinned)
         if credential is None:
             raise pool.refusal(pinned)
-        model = model or self._only_model(config, profile, address, credential.value)
+        model = model or self._known.only_model(config, profile, address, credential.value)
         return Route(
             profile=profile,
             provider=profile.name,
@@ -226,14 +229,6 @@ class Planner:
             timeout=entry.request_timeout_seconds,
             tls=sections.tls(entry, address, self._environment.first),
         )
-
-    def _only_model(self, config: Config, profile: ProviderProfile, address: str, key: str) -> str:
-        """The one model of a server on this machine, where nobody names any; asked once under a configuration."""
-        if self._only[0] is not config:
-            self._only = config, {}
-        found = self._only[1].get(address) or only_model(profile, address, key)
-        self._only[1][address] = found
-        return found
 
     def _entry(self, requested: str) -> ProviderEntry:
         """What the operator wrote of a provider; an empty row when nothing is written.

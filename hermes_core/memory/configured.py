@@ -28,10 +28,9 @@ def configured_manager(catalog: MemoryCatalog, config: Config, home: Path, store
         store: The built-in memory, whose writes they mirror.
     """
     manager = MemoryManager(limits=Limits.of(config), home=home)
-    also = config.value("memory", "also") or []
-    chosen = {name: True for name in also if isinstance(name, str)} | {config.text("memory", "provider"): False}
+    chosen = dict.fromkeys(also_named(config), True) | {config.text("memory", "provider"): False}
     for name, is_read_only in sorted(chosen.items(), key=lambda item: item[1]):
-        if name.strip() in ("", BUILTIN):
+        if name in ("", BUILTIN):
             continue
         try:
             found = catalog.get(name)
@@ -50,3 +49,9 @@ def configured_manager(catalog: MemoryCatalog, config: Config, home: Path, store
     if any(chosen):
         manager.call_at_end(lambda: keep(home, manager.stats) if manager.session_id else None)
     return manager
+
+
+def also_named(config: Config) -> list[str]:
+    """The providers that ``memory.also`` has asked beside the active one."""
+    found = config.value("memory", "also") or []
+    return [name.strip() for name in found if isinstance(name, str) and name.strip()]

@@ -15,7 +15,7 @@ from hermes_core.memory.limits import Limits
 from hermes_core.memory.mirror import writes
 from hermes_core.memory.prefetch import recall_line
 from hermes_core.memory.provider import PRE_COMPRESS_CHECKPOINT_API_VERSION
-from hermes_core.memory.roster import Roster, is_mirror
+from hermes_core.memory.roster import Roster
 from hermes_core.memory.telling import Teller
 from hermes_core.memory.tool_calls import ToolCalls
 from hermes_core.memory.user_text import extract_user_instruction_from_skill_message
@@ -248,7 +248,7 @@ class MemoryManager:
     ) -> None:
         """The built-in memory changed: mirror it. Waited for briefly, unless turns are being stored."""
         told = dict(metadata or {})
-        for member in filter(is_mirror, self._roster.writers()):
+        for member in (member for member in self._roster.writers() if member.is_mirror):
             args = action, target, content
             self._teller.tell_now(member, "on_memory_write", *args, by_place="metadata", metadata=told)
 

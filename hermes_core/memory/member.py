@@ -86,6 +86,11 @@ class Member:
         return self.name != BUILTIN and not self.is_read_only
 
     @property
+    def is_mirror(self) -> bool:
+        """Whether it is told of writes to the built-in memory: it is not that memory itself."""
+        return self.name != BUILTIN
+
+    @property
     def is_usable(self) -> bool:
         """Whether it is asked anything."""
         return self.state in ("added", "ready")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.config.paths import get_hermes_home, get_hermes_root, profile_name
 from hermes_core.config.redact import redact
 from hermes_core.errors import describe
-from hermes_core.memory.member import BUILTIN, Member
+from hermes_core.memory.member import Member
 from hermes_core.memory.tools import ToolIndex
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Roster:
 
     def begin(self, session_id: str, options: Mapping[str, Any]) -> None:
         """Have every member get ready, all at the same time."""
-        self.options = _complete(options, self._home)
+        self.options = session_options(options, self._home)
         jobs = [(member, member.begin(session_id, self.options)) for member in self.members]
         until = monotonic() + self._limits.initialize_timeout
         for member, job in jobs:
@@ -131,11 +131,6 @@ class Roster:
         return f"{active.name!r} is active already, and memory.provider in config.yaml chooses one"
 
 
-def is_mirror(member: Member) -> bool:
-    """Whether it is told of writes to the built-in memory: it is not that memory itself."""
-    return member.name != BUILTIN
-
-
 def _unavailable(member: Member) -> str:
     """Why a provider cannot be used here, by what it says itself; ``""`` when it can."""
     if member.ask("is_available", seconds=member.limits.initialize_timeout):  # it may import a great deal
@@ -146,8 +141,8 @@ def _unavailable(member: Member) -> str:
     return f"it is not available: {reason or unknown}"
 
 
-def _complete(options: Mapping[str, Any], home_of_host: Path | None) -> dict[str, Any]:
-    """What members are told when a session begins."""
+def session_options(options: Mapping[str, Any], home_of_host: Path | None = None) -> dict[str, Any]:
+    """What a provider is told when a session begins: ``options``, completed by what the home says."""
     home = Path(str(options.get("hermes_home") or home_of_host or get_hermes_home()))
     told = {"platform": "cli", "agent_context": "primary", "shutdown_event": threading.Event(), **options}
     told["hermes_home"] = str(home)

@@ -88,6 +88,12 @@ class Plugin:
         return TIERS.index(self.tier), self.order
 
     @property
+    def precedence(self) -> tuple[int, int]:
+        """Sorts plugins by whose claim on a command-line tree wins: a higher tier first, then what was found first."""
+        tier, order = self.rank
+        return -tier, order
+
+    @property
     def ids(self) -> frozenset[str]:
         """The words that configuration may call it by."""
         return frozenset((self.key, self.name))

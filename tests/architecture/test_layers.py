@@ -79,7 +79,6 @@ def test_no_provider_is_treated_by_name(trees, bundled):
         "llm/plan.py: custom",  # what a bare model.base_url means
         "config/check.py: custom",  # may be written in model.provider, whoever offers it
         "config/paths.py: custom",  # what a home is called that is neither the default nor a profile's
-        "cli/memory/chosen.py: custom",  # likewise
         "config/keys.py: embedded",  # the section in which that provider finds its settings
         "config/keys.py: openrouter",  # likewise
         "config/keys.py: bedrock",  # likewise

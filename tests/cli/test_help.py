@@ -52,6 +52,15 @@ def test_a_plugin_cannot_take_a_command_of_the_host(hermes, home):
     assert "thief" in hermes("plugins", "list").out
 
 
+def test_a_name_that_two_plugins_want_costs_no_other_r05_09(hermes, home):
+    """The first plugin keeps a command; what the second one offers beside it is there."""
+    home.config({"plugins": {"enabled": ["one", "two"]}})
+    home.plugin("one", "", name="one", provides_cli_commands={"same": "Of the first"})
+    home.plugin("two", "", name="two", provides_cli_commands={"same": "Of the second", "other": "Beside it"})
+    listed = listed_commands(hermes("--help").out)
+    assert (listed["same"], listed["other"]) == ("Of the first", "Beside it")
+
+
 def test_version_is_one_line(hermes):
     """``hermes --version`` prints name and version."""
     assert (0, f"hermes {__version__}\n", "") == hermes("--version")

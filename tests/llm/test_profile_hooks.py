@@ -147,6 +147,34 @@ def test_a_profile_is_told_its_settings(way, lane, served):
     assert lane.server.bodies[0]["colour"] == "blue"
 
 
+class Extra(ProviderProfile):
+    """A profile that adds fields to the body."""
+
+    def build_extra_body(self, **context):
+        return {"tier": "profile", "seed": "profile", "place": "profile", "nested": {"profile": 1}}
+
+
+def test_the_operators_fields_beat_the_profiles_r26_14(way, lane, served):
+    """A field of one name: the profile's, then the provider's entry, then ``model``; a mapping is replaced whole."""
+    config = {
+        "model": {"provider": "acme", "extra_body": {"tier": "model", "nested": {"model": 1}}},
+        "providers": {"acme": {"extra_body": {"tier": "entry", "seed": "entry", "nested": {"entry": 1}}}},
+    }
+    way.complete(served(Extra, config).llm("p"))
+    sent = {key: lane.server.bodies[0].get(key) for key in ("tier", "seed", "place", "nested")}
+    assert sent == {"tier": "model", "seed": "entry", "place": "profile", "nested": {"model": 1}}
+
+
+def test_a_task_of_its_own_beats_the_entry_r26_14(way, lane, served):
+    """``auxiliary.plugin`` is the caller's part: its fields beat those of the entry and of the profile."""
+    config = {
+        "providers": {"acme": {"extra_body": {"tier": "entry", "seed": "entry"}}},
+        "auxiliary": {"plugin": {"provider": "acme", "extra_body": {"tier": "task"}}},
+    }
+    way.complete(served(Extra, config).llm("p"))
+    assert [lane.server.bodies[0][key] for key in ("tier", "seed", "place")] == ["task", "entry", "profile"]
+
+
 class Refusing(ProviderProfile):
     """A profile that refuses what it is asked."""
 

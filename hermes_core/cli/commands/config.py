@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.output import add_json_flag, print_json, print_text
 from hermes_core.cli.session import send_warnings_to
+from hermes_core.config.edit import edit_config, put, read_scalar, readable, refuse_managed, take_out
 from hermes_core.config.environment import Environment
 from hermes_core.config.keypath import (
     canonical,
@@ -26,7 +27,6 @@ from hermes_core.config.keypath import (
 from hermes_core.config.paths import get_hermes_home
 from hermes_core.config.redact import CONFIGURED
 from hermes_core.config.secret_patterns import blank_shapes
-from hermes_core.config.settings import ConfigFile
 from hermes_core.errors import ConfigError, HermesError
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ def _get(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _set(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, put
-
     path = _path_of(args.key)
     file = readable(home, environment)
     key = find_key(path)
@@ -139,8 +137,6 @@ def _set(args: Namespace, home: Path, environment: Environment) -> int:
 
 
 def _unset(args: Namespace, home: Path, environment: Environment) -> int:
-    from hermes_core.config.edit import edit_config, take_out
-
     path = _path_of(args.key)
     file = readable(home, environment)
     refuse_managed(file, path)
@@ -184,19 +180,6 @@ def _path(args: Namespace, home: Path, environment: Environment) -> int:
     return 0
 
 
-def readable(home: Path, environment: Environment) -> ConfigFile:
-    """The configuration, which can be read.
-
-    Raises:
-        ConfigError: It cannot.
-    """
-    file = ConfigFile(home, environment)
-    error = file.current().error
-    if error is not None:
-        raise error
-    return file
-
-
 def _path_of(text: str) -> tuple[str, ...]:
     """The path a dotted key means, under the keys' own names.
 
@@ -209,27 +192,9 @@ def _path_of(text: str) -> tuple[str, ...]:
         raise ConfigError(str(error), key=text, hint="run `hermes config show` to see the keys") from error
 
 
-def refuse_managed(file: ConfigFile, path: Sequence[str]) -> None:
-    """Refuse to write what the administrator's file says, and what would therefore not count.
-
-    Raises:
-        ConfigError: It says something there.
-    """
-    managed = file.as_written()[1]
-    for end in range(1, len(path) + 1):
-        found = look(managed, path[:end])
-        if found is None:
-            return
-        if end == len(path) or not isinstance(found, Mapping | list):
-            message = f"{join_key(path)} is set by the administrator, in {file.managed_path}, which wins"
-            raise ConfigError(message, key=join_key(path), hint="ask whoever manages this machine")
-
-
 def _value(text: str, read: Callable[[Any], Any]) -> Any:
     """A value as it is meant on the command line: YAML, or the text itself where a text is wanted."""
     import yaml
-
-    from hermes_core.config.edit import read_scalar
 
     parsed: Any = read_scalar(text)
     if text.lstrip()[:1] in ("[", "{", '"', "'"):

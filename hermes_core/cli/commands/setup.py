@@ -8,11 +8,11 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
-from hermes_core.cli.commands.config import readable
 from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
+from hermes_core.config.edit import readable
 from hermes_core.errors import HermesError, describe
 from hermes_core.llm.model_lists import ModelLists
 from hermes_core.llm.plan import Planner

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.config.paths import profile_name
 from hermes_core.config.redact import redact
 from hermes_core.errors import HermesError, MemoryProviderError, PluginError, describe
+from hermes_core.memory.roster import session_options
 from hermes_core.plugins.current import running
 
 if TYPE_CHECKING:
@@ -78,11 +78,8 @@ class Chosen:
         if not self.call("is_available"):
             message = f"memory provider {self.name!r} cannot run here: {self.why_not()}"
             raise MemoryProviderError(message, hint=f"run `hermes memory setup {self.name}`")
-        profile = profile_name(self._host.home)
-        named = {} if profile in ("default", "custom") else {"agent_identity": profile, "agent_workspace": "hermes"}
-        facts = {"hermes_home": str(self._host.home), "platform": "cli", "agent_context": "primary", **named}
         method = "initialize_for_inspection" if self.has("initialize_for_inspection") else "initialize"
-        self.call(method, SESSION, **facts)
+        self.call(method, SESSION, **session_options({}, self._host.home))
         try:
             yield self
         finally:
@@ -103,12 +100,6 @@ def row_of(host: Host, name: str) -> Plugin | None:
 def active_name(host: Host) -> str:
     """What ``memory.provider`` says; ``""`` when there is only the built-in memory."""
     return host.config().text("memory", "provider")
-
-
-def also_named(host: Host) -> list[str]:
-    """The providers that ``memory.also`` has asked beside the active one."""
-    found = host.config().value("memory", "also") or []
-    return [name.strip() for name in found if isinstance(name, str) and name.strip()]
 
 
 def active(host: Host, purpose: str) -> Chosen:

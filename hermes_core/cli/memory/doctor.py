@@ -6,11 +6,12 @@ import os
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.cli.memory.chosen import Chosen, active_name, also_named, row_of
+from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
 from hermes_core.cli.memory.fields import missing, read_fields
 from hermes_core.cli.memory.requirements import install_command, missing_packages, missing_programs
 from hermes_core.config.truth import as_bool
 from hermes_core.errors import HermesError, MemoryFileError
+from hermes_core.memory.configured import also_named
 from hermes_core.memory.entries import entry_id, join
 from hermes_core.memory.store import FILES
 from hermes_core.memory.threats import is_hard
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
 
 def examine(host: Host) -> list[Finding]:
     """Everything that is wrong, the files first."""
-    names = dict.fromkeys(filter(None, (active_name(host), *also_named(host))))
+    names = dict.fromkeys(filter(None, (active_name(host), *also_named(host.config()))))
     providers = [finding for name in names for finding in _provider(host, name)]
     return [*_configuration(host), *_files(host), *_waiting(host), *providers]
 

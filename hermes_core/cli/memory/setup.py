@@ -6,14 +6,13 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.cli.asking import read_secret
-from hermes_core.cli.commands.config import readable, refuse_managed
 from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
 from hermes_core.cli.memory.fields import Field, read_fields
 from hermes_core.cli.memory.questions import Answers, Questions, as_variable
 from hermes_core.cli.memory.requirements import install, install_command, missing_packages, missing_programs
 from hermes_core.cli.output import print_line
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
-from hermes_core.config.edit import edit_config, put
+from hermes_core.config.edit import edit_config, put, readable, refuse_managed
 from hermes_core.config.env_file import write_env
 from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, near

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.cli.memory.chosen import Chosen, active_name, also_named, row_of
+from hermes_core.cli.memory.chosen import Chosen, active_name, row_of
 from hermes_core.cli.memory.fields import NOTHING, Field, read_fields
 from hermes_core.cli.memory.requirements import install_command, missing_packages, missing_programs
 from hermes_core.config.keypath import is_secret
 from hermes_core.config.redact import CONFIGURED
 from hermes_core.errors import HermesError, MemoryFileError
+from hermes_core.memory.configured import also_named
 from hermes_core.memory.entries import join, usage
 from hermes_core.memory.last_session import last_session, troubles
 from hermes_core.memory.store import FILES
@@ -41,7 +42,7 @@ def status(host: Host) -> dict[str, Any]:
         "write_approval": memory.needs_approval,
         "pending": pending,
         "provider": provider_status(host, name) if name else None,
-        "also": [provider_status(host, other) for other in also_named(host)],
+        "also": [provider_status(host, other) for other in also_named(host.config())],
         "last_session": last_session(host.home),
     }
 
