@@ -19,7 +19,7 @@ from hermes_core.plugins.debug import open_logs
 from hermes_core.plugins.entries import entry_of
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.manifest import CLI, Manifest
-from hermes_core.plugins.plugin import Plugin
+from hermes_core.plugins.plugin import Plugin, explain_absence
 from hermes_core.plugins.registry import PluginRegistry
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Host(HostMemory):
         self._said: set[str] = set()
         self._allow_downloads = allow_downloads
         self._agent_resolver = agent_resolver
+        self._beside: dict[Path, Host] = {}
         self._closed = False
         open_logs(environment)
         self._index = Index.of(home)
@@ -218,9 +219,7 @@ class Host(HostMemory):
         from hermes_core.types.contributions import command_name
 
         def explain(name: str) -> None:
-            self.explain_absence(
-                name, f"/{name}", lambda manifest: {command_name(word): "" for word in manifest.commands}
-            )
+            explain_absence(self.plugins, name, f"/{name}", lambda manifest: map(command_name, manifest.commands))
 
         return CommandRunner(self._registry, self.config, self.context, explain)
 
@@ -244,6 +243,16 @@ class Host(HostMemory):
         from hermes_core.types.agent import read_agent
 
         return read_agent(agent_id, self._agent_resolver)
+
+    def beside(self, home: str) -> Host:
+        """The host of another home, loaded once and closed with this one; this one for its own home."""
+        path = Path(home).expanduser()
+        if path == self.home:
+            return self
+        with self._registry.lock:
+            if path not in self._beside:
+                self._beside[path] = Host.load(path, say=self._say_line, allow_downloads=self._allow_downloads)
+            return self._beside[path]
 
     def llm(self, plugin_id: str) -> PluginLlm:
         """The model surface of a plugin, or of a program: any id will do, the trust gate goes by it."""
@@ -298,6 +307,8 @@ class Host(HostMemory):
         if self._closed:
             return
         self._closed = True
+        for host in self._beside.values():
+            host.close()
         self._close_memory()
         self._registry.unload_all()
         if "credentials" in vars(self):
@@ -328,22 +339,6 @@ class Host(HostMemory):
     def offered_more(self, context: PluginContext) -> None:
         """A plugin has registered something more."""
         self._registry.offered_more(context)
-
-    def explain_absence(self, name: str, shown: str, offers: Callable[[Manifest], Mapping[str, str]]) -> None:
-        """Raise an error that names the plugin which declares ``name`` but is off or failed, if there is one.
-
-        Args:
-            name: What is missing.
-            shown: How the user wrote it.
-            offers: Picks, from a manifest, the names of its kind.
-
-        Raises:
-            PluginError: Says why the plugin does not offer it, and what changes that.
-        """
-        for row in reversed(self.plugins):
-            if row.state in ("off", "failed") and name in offers(row.manifest):
-                message = f"{shown} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
-                raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
 
     def llm_settings(self, config: Config, plugin_id: str) -> tuple[str, Mapping[str, Any]]:
         """A plugin's ``llm`` section, found by its key, else by its bare name."""

@@ -172,12 +172,13 @@ def _run_plugin_command(name: str, words: list[str]) -> int:
     """Build the one tree that was asked for, and call it."""
     from hermes_core.cli.session import open_host
     from hermes_core.errors import near
+    from hermes_core.plugins.plugin import explain_absence
 
     with open_host() as host:
         own = _memory_command(host, name)
         found = {name: own} if own is not None else host.cli_commands
         if name not in found:
-            host.explain_absence(name, f"hermes {name}", lambda manifest: manifest.cli_commands)
+            explain_absence(host.plugins, name, f"hermes {name}", lambda manifest: manifest.cli_commands)
             known = [*COMMANDS, *found]
             message = f"no command {name!r}{near(name, known)}"
             raise HermesError(message, hint="run `hermes --help`")

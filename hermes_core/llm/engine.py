@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from hermes_core.config.kinds import SECONDS
 from hermes_core.config.settings import Config
 from hermes_core.config.tasks import auxiliary_task, fallback_chain, transient_retries
-from hermes_core.config.truth import is_number
 from hermes_core.errors import HermesError, MissingCredentialError
 from hermes_core.llm.attempt import IMAGE_SECONDS, Means
 from hermes_core.llm.audit import AuditLine, recorded
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from hermes_core.types.agent import Agent
     from hermes_core.types.call import Completion
 
-DEFAULT_TIMEOUT = 30.0
-"""Seconds over everything a call does, when neither the call nor the configuration says."""
-
 
 class Request(NamedTuple):
     """What one of the four methods was asked for.
@@ -79,14 +76,17 @@ class Request(NamedTuple):
 
 
 class _Prepared(NamedTuple):
+    """A call that may be made; ``lane`` makes it, by its own home's ``config``."""
+
     call: LlmCall
     route: Route
     wires: Mapping[str, ApiMode]
     hooks: LlmHooks
     policy: TrustPolicy
     overrides: Overrides
+    lane: LlmEngine
     config: Config
-    deadline: Deadline = Deadline(DEFAULT_TIMEOUT)
+    deadline: Deadline
     admitted: int = 0
 
 
@@ -98,7 +98,7 @@ class _Known(NamedTuple):
     policies: dict[str, TrustPolicy]
     has_fallback: bool = False
     retries: int = 0
-    timeout: float = DEFAULT_TIMEOUT
+    timeout: float = 0.0
 
 
 class Engine(Protocol):
@@ -115,6 +115,13 @@ class LaneHost(Protocol):
     """What the model lane needs of its host."""
 
     home: Path
+
+    @property
+    def engine(self) -> LlmEngine:
+        """Its model lane."""
+
+    def beside(self, home: str) -> LaneHost:
+        """The host of another home; this one for its own home."""
 
     @property
     def credentials(self) -> Credentials:
@@ -192,7 +199,7 @@ class LlmEngine:
             with recorded(line, self._host.home):
                 way = yield from self._let_in(plugin_id, request, line)
                 answer = yield from self._answer(way, line)
-                softly = partial(self._fails_softly, way.config, plugin_id)
+                softly = partial(self._fails_softly, plugin_id)
                 result = self.result(request, answer, line, softly)
         except Exception as error:
             if way is not None:
@@ -208,10 +215,8 @@ class LlmEngine:
         """The call as it is to be made, once the gate, the plugin's budget and the hooks have had their say."""
         overrides = request.read()
         line.agent, line.profile = overrides.agent_id or "default", overrides.profile
-        config = self._host.config()
-        way = yield from self._prepared(config, plugin_id, request, overrides)
+        way = yield from self._prepared(self._host.config(), plugin_id, request, overrides, line.started)
         line.provider, line.model = way.route.provider, way.route.model
-        way = way._replace(deadline=Deadline(way.call.timeout or self._known_under(config).timeout, line.started))
         if way.policy.budget:
             seconds = way.deadline.left() * 0.9  # so that it ends by saying why
             admitted = yield from blocking(
@@ -226,8 +231,10 @@ class LlmEngine:
 
     def _answer(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
         answer = yield from answer_of(way.call, way.hooks.answer, way.deadline)
-        if answer is not None:
-            return answer
+        return answer if answer is not None else (yield from way.lane.ask(way, line))
+
+    def ask(self, way: _Prepared, line: AuditLine) -> Flow[Completion]:
+        """Ask the providers of this home, one after the other, until one answers."""
         config, route, deadline = way.config, way.route, way.deadline
         chosen = way.overrides.provider or way.overrides.model or way.overrides.profile
         if way.call.has_images and not route.accepts_images and not chosen:
@@ -243,7 +250,7 @@ class LlmEngine:
             deadline=deadline,
             attempts=line.attempts,
             variable=self._planner.variable,
-            image_seconds=lambda: _seconds(config, ("vision", "download_timeout")) or IMAGE_SECONDS,
+            image_seconds=lambda: SECONDS.read(config.get("auxiliary", "vision", "download_timeout")) or IMAGE_SECONDS,
             learned=self._learned,
         )
         answer = yield from completion(
@@ -256,24 +263,31 @@ class LlmEngine:
         )
         return replace(answer, provider=line.attempts[-1].provider) if way.hooks.done else answer
 
-    def _prepared(self, config: Config, plugin_id: str, request: Request, overrides: Overrides) -> Flow[_Prepared]:
+    def _prepared(
+        self, config: Config, plugin_id: str, request: Request, overrides: Overrides, started: float
+    ) -> Flow[_Prepared]:
         """The first time under a configuration this may import plugins, so it may block; later it does not."""
 
         def prepare() -> _Prepared:
             policy = self._policy(config, plugin_id)
             authorize(policy, overrides, self._canonical)
             agent = self._host.agent(overrides.agent_id) if overrides.agent_id else NOBODY
-            call, route = request.build(), self._first_route(config, overrides, agent)
-            return _Prepared(call, route, self._host.wires(), self._host.llm_hooks(), policy, overrides, config)
+            call, host = request.build(), self._host.beside(agent.home) if agent.home else self._host
+            lane, there = (self, config) if host is self._host else (host.engine, host.config())
+            route = lane.first_route(there, overrides, agent)
+            deadline = Deadline(call.timeout or self._known_under(config).timeout, started)
+            hooks = self._host.llm_hooks()
+            return _Prepared(call, route, self._host.wires(), hooks, policy, overrides, lane, there, deadline)
 
         warm, way = self._known_under(config).warm, (request.is_structured, overrides.provider, overrides.agent_id)
         if way in warm:
             return prepare()
         prepared: _Prepared = yield Block(prepare)
-        warm.add(way)
+        if prepared.lane is self:
+            warm.add(way)
         return prepared
 
-    def _first_route(self, config: Config, overrides: Overrides, agent: Agent) -> Route:
+    def first_route(self, config: Config, overrides: Overrides, agent: Agent) -> Route:
         """The first route; where it has no credential to begin with, the first fallback that has one."""
         try:
             if any(overrides):
@@ -302,17 +316,16 @@ class LlmEngine:
         """What is known under one reading of the configuration, and under no other."""
         known = self._known
         if known.config is not config:
-            has_fallback = bool(fallback_chain(config) or self._planner.plugin_task(config).fallback_chain)
-            known = self._known = _Known(
-                config, set(), {}, has_fallback, transient_retries(config), default_timeout(config)
-            )
+            task = self._planner.plugin_task(config)
+            has_fallback = bool(fallback_chain(config) or task.fallback_chain)
+            known = self._known = _Known(config, set(), {}, has_fallback, transient_retries(config), task.timeout)
         return known
 
     def _canonical(self, name: str) -> str:
         return self._host.providers.resolve(name) or name.strip().lower()
 
-    def _fails_softly(self, config: Config, plugin_id: str) -> bool:
-        return fails_softly(*self._host.llm_settings(config, plugin_id))
+    def _fails_softly(self, plugin_id: str) -> bool:
+        return fails_softly(*self._host.llm_settings(self._host.config(), plugin_id))
 
     @staticmethod
     def result(
@@ -379,19 +392,3 @@ def _usage(line: AuditLine, answer: Completion | None) -> Usage:
         ms=line.milliseconds,
         **vars(used),
     )
-
-
-def default_timeout(config: Config) -> float:
-    """Seconds a call may take when it does not say so itself."""
-    found = (_seconds(config, (task, "timeout")) for task in ("plugin", "plugin_llm"))
-    return next((seconds for seconds in found if seconds), DEFAULT_TIMEOUT)
-
-
-def _seconds(config: Config, path: tuple[str, str]) -> float | None:
-    """A number of seconds below ``auxiliary``; None when there is no usable one."""
-    value = config.get("auxiliary", *path)
-    try:
-        seconds = float(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-    return float(seconds) if is_number(seconds) and seconds > 0 else None

@@ -7,8 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hermes_core.config.environment import stamp
+from hermes_core.errors import PluginError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from hermes_core.config.environment import Stamp
     from hermes_core.plugins.installed import Entry
     from hermes_core.plugins.manifest import Manifest
@@ -145,6 +148,26 @@ class Plugin:
             return "this program"
         linked = os.path.islink(self.location)
         return f"{self.location} -> {os.path.realpath(self.location)}" if linked else self.location
+
+
+def explain_absence(
+    plugins: Sequence[Plugin], name: str, shown: str, offers: Callable[[Manifest], Iterable[str]]
+) -> None:
+    """Raise an error that names the plugin which declares ``name`` but is off or failed, if there is one.
+
+    Args:
+        plugins: All there are.
+        name: What is missing.
+        shown: How the user wrote it.
+        offers: Picks, from a manifest, the names of its kind.
+
+    Raises:
+        PluginError: Says why the plugin does not offer it, and what changes that.
+    """
+    for row in reversed(plugins):
+        if row.state in ("off", "failed") and name in offers(row.manifest):
+            message = f"{shown} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
+            raise PluginError(message, plugin=row.key, source=row.source, hint=row.remedy)
 
 
 def _module_stamps(folder: str) -> list[Stamp]:

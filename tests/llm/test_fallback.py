@@ -332,3 +332,26 @@ def test_an_agent_has_a_provider_of_its_own(ask, servers):
     result = ask(resolver=agents.get, entry=grant, agent_id="scribe")
     assert (result.provider, result.agent_id, models(servers["two"])) == ("two", "scribe", ["ink"])
     assert ask(resolver=agents.get, entry=grant, agent_id="nobody").provider == "one"
+
+
+def test_an_agent_has_a_home_of_its_own(ask, servers, home, tmp_path):
+    """An agent with a home uses that home's configuration, keys and fallbacks; the caller's own keeps the account."""
+    other, three = tmp_path / "other", servers["three"]
+    other.mkdir()
+    fallback = {"provider": "custom", "model": "ink-2", "base_url": three.base_url, "key_env": "OTHER_KEY"}
+    main = {"provider": "custom", "default": "ink", "base_url": servers["two"].base_url, "key_env": "OTHER_KEY"}
+    config = {"model": main, "fallback_providers": [fallback], "auxiliary": {"transient_retries": 0}}
+    (other / "config.yaml").write_text(json.dumps(config))
+    (other / ".env").write_text("OTHER_KEY=key-other-1")
+    fails(servers["two"])
+    result = ask(resolver={"scribe": {"home": other}}.get, entry={"allow_agent_id_override": True}, agent_id="scribe")
+    keys = [server.requests[0].headers["authorization"] for server in (servers["two"], three)]
+    assert (result.model, result.agent_id, keys) == ("ink-2", "scribe", ["Bearer key-other-1"] * 2)
+    assert (servers["one"].requests, "agent=scribe" in (home.path / "logs/agent.log").read_text()) == ([], True)
+
+
+def test_an_agent_may_be_of_the_same_home(ask, servers, home):
+    """A resolver that names the host's own home changes nothing."""
+    agents = {"scribe": {"home": home.path, "model": "ink"}}
+    ask(resolver=agents.get, entry={"allow_agent_id_override": True}, agent_id="scribe")
+    assert models(servers["one"]) == ["ink"]

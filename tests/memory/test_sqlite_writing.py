@@ -157,23 +157,24 @@ def test_a_fork_writes_its_own_turns_and_none_of_its_parents(told, run_python, h
         """
         import os, sys
         from hermes_core import Host
-        host = Host.load(sys.argv[1], {"memory": {"sqlite": {"semantic": False}}})
+        host = Host.load(sys.argv[1])
         memory = host.memory_provider("sqlite")
         memory.initialize("s", hermes_home=sys.argv[1])
+        memory.prefetch("anything")
         for number in range(100):
             memory.sync_turn(f"parent {number}", "ok")
         child = os.fork()
         if child == 0:
             memory.sync_turn("child", "ok")
             memory.flush(10)
-            os._exit(0)
+            os._exit("child" not in memory.prefetch("child"))
         memory.flush(10)
         assert os.waitpid(child, 0)[1] == 0
         memory.shutdown()
         """,
         home.path,
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     kept = [text for text in texts(told()) if text not in ("ok", "I see.")]
     assert sorted(kept) == sorted([*(f"parent {number}" for number in range(100)), "child"])
 
@@ -243,3 +244,14 @@ def test_looking_at_it_starts_no_thread(load_host, home):
     assert provider.get_status_config()["messages"] == 0
     assert memory_threads() == []
     provider.shutdown()
+
+
+def test_odd_names_do_not_hold_up_what_comes_after(memory):
+    """Names that SQLite cannot hold are kept as far as it can, and the turns go on being written."""
+    provider = memory(session="s\ud800", user_id="u\ud800", user_name="Ann\ud800", agent_identity=7)
+    provider.sync_turn("hello", "there")
+    provider.sync_turn("hello again", "there", session_id="\ud800", turn_author="\ud800")
+    provider.flush(5)
+    assert [(row["session"], row["speaker"]) for row in provider.export_records()] == [
+        ("s?", "Ann?"), ("s?", "assistant"), ("?", "?"), ("?", "assistant"),
+    ]  # fmt: skip

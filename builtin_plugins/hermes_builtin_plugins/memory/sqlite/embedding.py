@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .text import storable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -57,9 +59,8 @@ class Embedding:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of texts."""
-        plain = [text[:_LONGEST].encode("utf-8", "replace").decode() for text in texts]  # it takes no half surrogates
-        encoded = self._tokenizer.encode_batch(plain, add_special_tokens=False)
-        return [one.ids or [0] for one in encoded]
+        plain = (storable(text[:_LONGEST]) for text in texts)  # one by one: the tokenizer's own threads survive no fork
+        return [self._tokenizer.encode(text, add_special_tokens=False).ids or [0] for text in plain]
 
     def vectors(self, tokens: Sequence[Sequence[int]], counts: TokenCounts) -> Any:
         """The directions of texts, one a row, as int8.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -18,7 +19,7 @@ from .moment import read_time, show_day
 from .places import Places
 from .ranking import rank
 from .store import Memory, Message, Store, Turn, add_turns, ids_of
-from .text import query_words, split_head, split_pieces
+from .text import query_words, split_head, split_pieces, storable
 from .transfer import ENTRY_SEPARATOR, Importer, as_record, export, read_records
 from .vectors import Vectors
 from .writer import LEAVING_SECONDS, Writer
@@ -96,12 +97,12 @@ class SqliteMemory(MemoryProvider):
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
         store = Store(Path(kwargs["hermes_home"]) / "memories" / FILE)
         self._session = session_id
-        self._user_name = str(kwargs.get("user_name") or "")
+        self._user_name = storable(kwargs.get("user_name") or "")
         self._keeps_turns = kwargs.get("agent_context") not in _OTHER_CONTEXTS
-        self._scope = store.scope(str(kwargs.get("user_id") or ""), str(kwargs.get("agent_identity") or ""))
-        self._places = Places(store, self._scope)
-        self._vectors = Vectors(store, self._scope, is_wanted=self._is_semantic)
+        owner = (storable(kwargs.get(key) or "") for key in ("user_id", "agent_identity"))
+        self._scope = store.scope(*owner)
         self._store = store
+        self._begin_search()
 
     def system_prompt_block(self) -> str:
         return (
@@ -129,9 +130,9 @@ class SqliteMemory(MemoryProvider):
         turn_author: Any = None,
     ) -> None:
         if self._keeps_turns:
-            author = "" if turn_author is None else _author(turn_author)
+            author = "" if turn_author is None else storable(_author(turn_author))
             said = (("user", _plain(user_content), author), ("assistant", _plain(assistant_content), ""))
-            self._writer.put((self._scope, session_id or self._session, time.time(), said))
+            self._writer.put((self._scope, storable(session_id or self._session), time.time(), said))
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
         self._session = new_session_id
@@ -156,7 +157,7 @@ class SqliteMemory(MemoryProvider):
         previous = str(told.get("previous_content") or told.get("old_text") or "")
         with self._opened.writing() as connection:
             if action in ("replace", "remove") and previous:
-                for row in find_facts(connection, self._scope, redact(previous)):
+                for row in find_facts(connection, self._scope, redact(storable(previous))):
                     forget(connection, self._scope, row.id)
             if action in ("add", "replace") and content.strip():
                 self._new_fact(connection, content, target)
@@ -246,10 +247,9 @@ class SqliteMemory(MemoryProvider):
         while batch := list(islice(records, _IMPORTED_AT_ONCE)):
             with self._opened.writing() as connection:
                 importer = Importer(connection, self._scope, self._message)
-                for record in batch:
-                    rows = importer.add(record)
-                    self._index(connection, rows)
-                    count += bool(rows)
+                added = [importer.add(record) for record in batch]
+                self._index(connection, [row for rows in added for row in rows])
+            count += sum(map(bool, added))
         return count
 
     def import_entries(self, text: str, source: str = "memory") -> int:
@@ -283,6 +283,11 @@ class SqliteMemory(MemoryProvider):
             raise HermesError("the memory provider 'sqlite' is not initialized")
         return self._store
 
+    def _begin_search(self) -> None:
+        self._pid = os.getpid()
+        self._places = Places(self._opened, self._scope)
+        self._vectors = Vectors(self._opened, self._scope, is_wanted=self._is_semantic)
+
     def _number(self, id_: int) -> int:
         """An id as it is told to others: they see one scope, in which numbers begin at 1."""
         return id_ - ids_of(self._scope)[0] + 1
@@ -295,6 +300,8 @@ class SqliteMemory(MemoryProvider):
         """Ids of what answers a question, the best first, ``limit`` at most."""
         if not words:
             return []
+        if self._pid != os.getpid():  # a fork: another thread may have held what it inherited
+            self._begin_search()
         self._places.catch_up()
         size = len(self._places)
         count = CANDIDATES if size < LARGE else 2 * CANDIDATES
@@ -330,7 +337,7 @@ class SqliteMemory(MemoryProvider):
 
     def _message(self, role: str, text: str, speaker: str, at: float | None, now: float = 0.0) -> Message:
         """A message as it is kept: secrets masked, its time and speaker read where it says them."""
-        text = redact(text.encode("utf-8", "replace").decode())
+        text = redact(storable(text))
         stamp, named, start = split_head(text)
         told = read_time(stamp) if stamp else None
         if stamp and told is None:
@@ -340,7 +347,7 @@ class SqliteMemory(MemoryProvider):
         return Message(role, who, when, show_day(when), text[:start], split_pieces(text[start:]))
 
     def _new_fact(self, connection: sqlite3.Connection, text: str, source: str) -> tuple[Memory, bool]:
-        row, is_new = add_fact(connection, self._scope, redact(text.encode("utf-8", "replace").decode()), source)
+        row, is_new = add_fact(connection, self._scope, redact(storable(text)), source)
         if is_new:
             self._index(connection, [row])
         return row, is_new

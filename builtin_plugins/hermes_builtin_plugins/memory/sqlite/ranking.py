@@ -50,7 +50,9 @@ def rank(
     for hits, weight in ((by_words, 1.0), (by_meaning, MEANING)):
         if hits and hits[0][1] > 0:
             for id_, score in hits:
-                base[id_ - places.first] += weight * (max(score, 0.0) / hits[0][1]) ** SHARPNESS
+                if score <= 0:
+                    break
+                base[id_ - places.first] += weight * (score / hits[0][1]) ** SHARPNESS
     if not base:
         return []
     total = _spread(base, places)

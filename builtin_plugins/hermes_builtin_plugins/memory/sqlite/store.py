@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core import HermesError, open_database
-
-from .schema import SCOPE_BITS, migrate, transaction
+from .connection import Connection
+from .schema import SCOPE_BITS, transaction
 from .text import to_index, to_match
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-BUSY_SECONDS = 10.0
-"""How long to wait for another process that writes."""
-_FEW = 1000
-"""What holds a word is looked through as long as it is no more than this, or a hundredth of a larger store."""
+_SMALL, _LARGE = 200, 100_000
+"""Up to so many memories all words are looked up, from there on those in at most half of them, then in a hundredth."""
 _ALWAYS = 2
-_REMEMBERED = 10_000
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""So many words are looked up anyway, the rarest ones."""
 
 
 class Memory(NamedTuple):
@@ -85,9 +78,10 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._reader = _Connection(self)
-        self._writer = _Connection(self)
+        self._reader = Connection(path)
+        self._writer = Connection(path)
         self._frequent: set[str] = set()
+        self._counted_at = 0
 
     def open(self) -> None:
         """Make sure that the file can be used, and is up to date."""
@@ -134,84 +128,30 @@ class Store:
         """
         query = "select rowid, -rank from word where word match ? and rowid between ? and ? order by rank limit ?"
         with self.reading() as connection:
-            telling = self._telling(connection, words, max(_FEW, size // 100))
+            telling = self._telling(connection, words, size)
             return connection.execute(query, (to_match(telling), *ids_of(scope), limit)).fetchall() if telling else []
 
-    def _telling(self, connection: sqlite3.Connection, words: Sequence[str], most: int) -> Sequence[str]:
-        """The words that stand in at most so many memories, and the two rarest: the index would read all of each."""
-        if most == _FEW or len(words) <= _ALWAYS:
+    def _telling(self, connection: sqlite3.Connection, words: Sequence[str], size: int) -> Sequence[str]:
+        """The words worth looking up: for those that stand everywhere the index would read all, for nothing."""
+        if size < _SMALL or len(words) <= _ALWAYS:
             return words
+        if not self._counted_at / 2 < size < self._counted_at * 2:
+            self._frequent, self._counted_at = set(), size
+        most = size // (2 if size < _LARGE else 100)
         query = "select count(*) from (select 1 from word where word match ? limit ?)"
-        counts = {}
+        counts = dict.fromkeys(words, most + 1)
         for word in words:
             if word not in self._frequent:
                 counts[word] = connection.execute(query, (to_match([word]), most + 1)).fetchone()[0]
-                if counts[word] > most and len(self._frequent) < _REMEMBERED:
+                if counts[word] > most:
                     self._frequent.add(word)
-        rarest = sorted(words, key=lambda word: counts.get(word, most + 1))
-        return [word for place, word in enumerate(rarest) if place < _ALWAYS or counts.get(word, most + 1) <= most]
+        rarest = sorted(words, key=counts.__getitem__)
+        return [word for place, word in enumerate(rarest) if place < _ALWAYS or counts[word] <= most]
 
     def get(self, ids: Sequence[int]) -> dict[int, Memory]:
         """These memories, by id; those that are gone are left out."""
         with self.reading() as connection:
             return {row.id: row for row in select(connection, f"id in ({', '.join('?' * len(ids))})", ids)}
-
-
-class _Connection:
-    """A connection that one thread uses at a time; one that a fork inherited is never touched."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._fresh()
-
-    def _fresh(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-
-    @contextmanager
-    def held(self) -> Iterator[sqlite3.Connection]:
-        if self._pid != os.getpid():
-            self._fresh()
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = self._open()
-                yield self._connection
-            except (sqlite3.Error, OSError) as error:
-                self.close()
-                raise _unusable(self._store.path, error) from error
-
-    def close(self) -> None:
-        if self._pid != os.getpid():
-            return
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    def _open(self) -> sqlite3.Connection:
-        connection = open_database(self._store.path, seconds=BUSY_SECONDS)
-        connection.isolation_level = None
-        try:
-            migrate(connection, self._store.path)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-def _unusable(path: Path, error: BaseException) -> HermesError:
-    """Say why a file cannot be used; a damaged one is copied first, once."""
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
-        return HermesError(f"{path} cannot be used: {error}", hint=f"is {path.parent} writable, and is there room?")
-    copy = path.with_name(f"{path.name}.damaged-{int(path.stat().st_mtime)}")
-    if not copy.exists():
-        try:
-            shutil.copy2(path, copy)
-        except OSError:
-            return HermesError(f"{path} is damaged: {error}", hint="move it away to begin a new one")
-    return HermesError(f"{path} is damaged: {error}", hint=f"a copy is {copy}; move the file away to begin a new one")
 
 
 def ids_of(scope: int) -> tuple[int, int]:

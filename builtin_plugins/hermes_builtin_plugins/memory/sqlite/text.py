@@ -29,6 +29,16 @@ _SYMBOLIC = re.compile(r"(?<![^\W_])([a-z])(\+\+|#)(?![\w+#])", re.IGNORECASE)
 _SYMBOLS = {"++": "plusplus", "#": "sharp"}
 
 
+def storable(value: object) -> str:
+    r"""A text as SQLite can hold it: without half surrogates.
+
+    Example:
+        >>> storable("a\ud800"), storable(7)
+        ('a?', '7')
+    """
+    return str(value).encode("utf-8", "replace").decode()
+
+
 def _spelled(text: str) -> str:
     """``c++`` and ``C#`` as words of their own."""
     if "+" not in text and "#" not in text:

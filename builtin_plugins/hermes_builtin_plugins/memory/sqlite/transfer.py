@@ -9,6 +9,7 @@ from hermes_core import HermesError, redact
 
 from .facts import ROLE, add_fact
 from .store import Turn, add_turns, ids_of, select
+from .text import storable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,9 +76,9 @@ def read_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
             raise HermesError(f"line {number}: 'time' must be seconds since 1970, got {at!r}", hint=_FORM)
         yield {
-            "session": None if record.get("session") is None else str(record["session"]),
-            "role": str(record.get("role") or ROLE),
-            "speaker": str(record.get("speaker") or ""),
+            "session": None if record.get("session") is None else storable(record["session"]),
+            "role": storable(record.get("role") or ROLE),
+            "speaker": storable(record.get("speaker") or ""),
             "time": None if at is None else float(at),
             "text": record["text"],
         }
@@ -100,7 +101,9 @@ class Importer:
         """Keep one record; returns what was written, nothing when it was kept before."""
         session, at = record["session"], record["time"]
         if session is None:
-            row, is_new = add_fact(self._connection, self._scope, redact(record["text"]), record["speaker"], at or 0.0)
+            row, is_new = add_fact(
+                self._connection, self._scope, redact(storable(record["text"])), record["speaker"], at or 0.0
+            )
             return [row] if is_new else []
         message = self._message(record["role"], record["text"], record["speaker"], at)
         held = self._held_of(session)
