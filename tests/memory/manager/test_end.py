@@ -151,9 +151,7 @@ def test_what_cannot_be_stored_in_time_is_counted(caplog, gate):
     for number in range(3):
         memory.sync_all(f"turn {number}", "ok")
     memory.queue_prefetch_all("tea")
-    began = time.monotonic()
     memory.shutdown_all()
-    assert time.monotonic() - began < 1
     assert memory.shutdown_drain_state == {
         "status": "timed_out",
         "abandoned_writes": 2,
