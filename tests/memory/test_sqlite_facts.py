@@ -100,6 +100,7 @@ def test_what_is_kept_for_one_is_not_seen_by_another(memory, home, other):
     other = memory(**other)
     other.sync_turn("a public garden", "indeed")
     other.flush()
+    assert other.get_status_config()["of other users and agents"] == 3
     assert "secret" not in other.prefetch("secret garden fact")
     assert all("secret" not in row["text"] for row in other.search("secret garden fact"))
     assert all("secret" not in row["text"] for row in other.export_records())
