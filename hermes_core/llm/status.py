@@ -19,6 +19,7 @@ from hermes_core.errors import (
     ServerError,
 )
 from hermes_core.llm.answer import MAX_ERROR_BYTES, status_of
+from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from hermes_core.llm.route import Route
@@ -50,7 +51,7 @@ def status_error(response: HttpResponse, route: Route) -> ProviderStatusError:
         request_id=request_id,
         provider=route.provider,
         model=route.model,
-        hint=_special_hint(route.profile, kind, text.lower()) or _HINTS[kind],
+        hint=_special_hint(route.profile, kind, text.lower()) or _redirect_hint(response) or _HINTS[kind],
         headers={name: value for name, value in response.headers.items() if _says_when(name)},
     )
     now = time.time()
@@ -63,6 +64,12 @@ def _special_hint(profile: ProviderProfile, kind: type[ProviderStatusError], tex
     """What the provider's profile says of such a refusal."""
     found = next((hint for words, hint in profile.error_hints.items() if words in text), "")
     return found or (profile.refusal_hint if kind is AuthenticationError else "")
+
+
+def _redirect_hint(response: HttpResponse) -> str:
+    """What to do about a redirect: it is not followed, so that no key goes to where it points."""
+    host = host_of(response.headers.get("location", "")) if 300 <= response.status < 400 else ""
+    return f"correct base_url: it leads on to {redact(host)}, where nothing is sent unasked" if host else ""
 
 
 def _says_when(name: str) -> bool:

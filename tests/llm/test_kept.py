@@ -173,7 +173,7 @@ NAMES = st.sampled_from(["ONE_KEY", "TWO_KEY", "REF"])
 KEYS = st.sampled_from(["", "k-aaaa-1111", "k-bbbb-2222"])
 LIMITS = st.sampled_from(["", "7", "8"])
 MODEL_KEYS = {
-    "provider": ["acme", "beta", "own", "ACME", "acme"],
+    "provider": ["acme", "beta", "own", "ACME", "main", None],
     "default": ["m", "n"],
     "base_url": [None, HERE_URL, THERE_URL, "${URL}"],
     "api_key": [None, "k-config-1", "${REF}"],

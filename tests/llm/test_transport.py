@@ -18,7 +18,7 @@ import certifi
 import pytest
 
 from hermes_core import ProviderProfile
-from hermes_core.errors import InvalidRequestError, ProviderTransportError, ResponseFormatError
+from hermes_core.errors import InvalidRequestError, ProviderError, ProviderTransportError, ResponseFormatError
 from hermes_core.llm.async_transport import MOST_CONNECTING
 from hermes_core.llm.transport import mapped_errors
 from hermes_core.testing import FakeProvider
@@ -495,6 +495,21 @@ def test_a_proxy_that_is_needed_and_useless_is_a_clear_error_r25_03(way, lane, m
         way.complete(lane.llm({"model": {"base_url": "http://api.acme.test/v1"}}), timeout=20)
 
 
+@pytest.mark.parametrize("end", [":0/v1", "/v1#part"], ids=["port-0", "fragment"])
+def test_an_address_that_means_another_is_refused(way, lane, end):
+    """What would be left out of the address, or replaced, is an error that names it."""
+    with pytest.raises(ProviderError, match="cannot be used"):
+        way.complete(lane.llm({"model": {"base_url": f"http://127.0.0.1{end}"}}), timeout=20)
+
+
+@pytest.mark.parametrize("header", [{"X": "a\r\nY: b"}, {"X": "\xfc"}, {"X Y": "1"}], ids=ascii)
+def test_a_header_that_cannot_be_sent_is_named(way, lane, header):
+    """A configured header that would end another, or is no ASCII, is an error that says which it is."""
+    with pytest.raises(ProviderTransportError, match="the header 'X") as caught:
+        way.complete(lane.llm({"model": {"extra_headers": header}}), timeout=20)
+    assert (caught.value.retryable, "header" in caught.value.hint, lane.server.requests) == (False, True, [])
+
+
 def test_a_proxys_password_is_told_to_nobody(way, lane, monkeypatch):
     """The password in a proxy's address is in no error."""
     monkeypatch.setenv("HTTP_PROXY", "gopher://ann:pass-word-1@127.0.0.1:1")
@@ -603,9 +618,10 @@ def test_a_request_that_crossed_a_hang_up_is_sent_once_more(
     assert server.accepted == 1 + is_asked_again
 
 
-def test_a_new_connection_that_is_hung_up_on_is_no_second_request(way, lane, raw_server):
+@pytest.mark.parametrize("leaves", [lambda connection: None, reset], ids=["closes", "resets"])
+def test_a_new_connection_that_is_hung_up_on_is_no_second_request(way, lane, raw_server, leaves):
     """Only a kept connection can have been closed before; here the operator's retries decide."""
-    server = raw_server(sends(b""))
+    server = raw_server(lambda connection: (connection.recv(65536), leaves(connection)))
     with pytest.raises(ProviderTransportError, match=r"no complete answer from 127\.0\.0\.1"):
         way.complete(lane.bare_host(server.config).llm("p"), timeout=20)
     assert server.accepted == 1
@@ -699,7 +715,7 @@ def test_a_redirect_is_not_followed(way, lane, other_server, status):
     lane.server.queue_response({}, status=status, headers={"Location": location})
     with pytest.raises(InvalidRequestError) as caught:
         way.complete(lane.llm({"model": {"api_key": "k-123456"}}))
-    assert caught.value.status_code == status
+    assert (caught.value.status_code, "127.0.0.1" in caught.value.hint) == (status, True)
     assert other_server.requests == []
 
 
