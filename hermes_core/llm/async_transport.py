@@ -9,12 +9,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
+from hermes_core.llm.async_reach import areached
 from hermes_core.llm.http1 import Answer, check_size, head_of, headers_of
 from hermes_core.llm.idle import DroppedError, Idle
 from hermes_core.llm.place import Place, place_of, proxied
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.llm.transport import FOREVER, SHORT, mapped_errors, plain_headers, unpacked
-from hermes_core.types.address import is_loopback
 from hermes_core.types.wire import HttpResponse
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 MOST_CONNECTING = 100
 """Connections to one place that are made at a time; of more at once, many servers let some wait for a second."""
-
-NEXT_ADDRESS_SECONDS = 0.25
-"""How long one of a server's addresses may be silent before the next is tried too."""
 
 
 class AsyncTransport:
@@ -125,13 +122,9 @@ async def _answered(connection: _Connection, request: HttpRequest) -> tuple[_Con
 async def _connected(place: Place) -> _Connection:
     """A new connection to a place."""
     context = place.tls_context
+    found = await areached(place.host, place.port)
     _, connection = await asyncio.get_running_loop().create_connection(
-        _Connection,
-        place.host,
-        place.port,
-        ssl=context,
-        server_hostname=None if context is None else place.host,
-        happy_eyeballs_delay=None if is_loopback(place.host) else NEXT_ADDRESS_SECONDS,
+        _Connection, sock=found, ssl=context, server_hostname=None if context is None else place.host
     )
     return connection
 

@@ -1,11 +1,9 @@
-"""A connection to one of a server's addresses before a deadline, however long the name service or an address is silent.
-
-Blocking calls alone need it: an event loop has both.
-"""
+"""A connection to one of a server's addresses before a deadline, whoever is silent; ``async_reach`` is its twin."""
 
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +11,7 @@ from hermes_core.types.address import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
 
 def time_left(end: float) -> float:
@@ -33,7 +32,7 @@ def reached(host: str, port: int, end: float, look_up: Callable[..., Any] = sock
     Raises:
         OSError: The name leads nowhere, or nobody answers; a TimeoutError when the time is over.
     """
-    rows = _addresses(host, port, end, look_up)
+    rows = looked_up(host, port, look_up).result(time_left(end))
     for number, (family, kind, protocol, _, address) in enumerate(rows, 1):
         found = socket.socket(family, kind, protocol)
         try:
@@ -49,20 +48,22 @@ def reached(host: str, port: int, end: float, look_up: Callable[..., Any] = sock
     raise OSError(message)
 
 
-def _addresses(host: str, port: int, end: float, look_up: Callable[..., Any]) -> list[tuple[Any, ...]]:
+def looked_up(host: str, port: int, look_up: Callable[..., Any]) -> Future[list[tuple[Any, ...]]]:
     """Every address that a host has; the name service is asked in a thread, which may outlast the wait for it."""
-    if is_loopback(host):
-        return list(look_up(host, port, type=socket.SOCK_STREAM))
     from concurrent.futures import Future
-    from threading import Thread
 
     answer: Future[list[tuple[Any, ...]]] = Future()
 
     def ask() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
         try:
             answer.set_result(look_up(host, port, type=socket.SOCK_STREAM))
         except BaseException as error:  # noqa: BLE001 - raised by whoever waits for it
             answer.set_exception(error)
 
-    Thread(target=ask, name="hermes-lookup", daemon=True).start()
-    return answer.result(time_left(end))
+    if is_loopback(host):
+        ask()
+    else:
+        threading.Thread(target=ask, name="hermes-lookup", daemon=True).start()
+    return answer

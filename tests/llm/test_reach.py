@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import socket
 import threading
 import time
@@ -9,6 +11,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
+from hermes_core.llm.async_reach import areached
 from hermes_core.llm.reach import reached
 
 NAME = "api.acme.test"
@@ -48,38 +51,54 @@ def deaf():
         yield port
 
 
+@pytest.fixture(params=["blocking", "awaiting"])
+def reach(request):
+    """Connect before a deadline, in both ways."""
+
+    async def awaited(look_up, seconds: float) -> socket.socket:
+        async with asyncio.timeout(seconds):
+            return await areached(NAME, 80, look_up)
+
+    def connect(look_up, seconds: float = 5) -> socket.socket:
+        if request.param == "awaiting":
+            return asyncio.run(awaited(look_up, seconds))
+        return reached(NAME, 80, time.monotonic() + seconds, look_up)
+
+    return connect
+
+
 def leads_to(*ports: int):
     """A name service that knows these addresses."""
     return lambda _host, _port, **_keywords: [*map(row, ports)]
 
 
-def test_the_next_address_is_tried(listener, refusing):
+def test_the_next_address_is_tried(reach, listener, refusing):
     """A server of several addresses is reached though the first refuses."""
     port = listener.getsockname()[1]
-    with reached(NAME, 80, time.monotonic() + 5, leads_to(refusing, port)) as found:
+    with reach(leads_to(refusing, port), 5) as found:
         assert found.getpeername()[1] == port
 
 
-def test_a_silent_address_leaves_time_for_the_next(listener, deaf):
+def test_a_silent_address_leaves_time_for_the_next(reach, listener, deaf):
     """An address that does not answer gets its share of the time, and no more."""
     port = listener.getsockname()[1]
-    with reached(NAME, 80, time.monotonic() + 1, leads_to(deaf, port)) as found:
+    with reach(leads_to(deaf, port), 1) as found:
         assert found.getpeername()[1] == port
 
 
-def test_all_addresses_together_have_one_deadline(deaf):
+def test_all_addresses_together_have_one_deadline(reach, deaf):
     """However many addresses are silent, the deadline is that of all."""
     began = time.monotonic()
     with pytest.raises(TimeoutError):
-        reached(NAME, 80, began + 0.6, leads_to(deaf, deaf, deaf))
+        reach(leads_to(deaf, deaf, deaf), 0.6)
     assert time.monotonic() - began < 0.6 + SLACK
 
 
-def test_a_name_service_that_hangs_is_given_up_on():
+def test_a_name_service_that_hangs_is_given_up_on(reach):
     """Looking a name up is part of the call: it ends at the deadline too."""
     go_on, began = threading.Event(), time.monotonic()
     with pytest.raises(TimeoutError):
-        reached(NAME, 80, began + 0.2, lambda *_names, **_keywords: go_on.wait(10))
+        reach(lambda *_names, **_keywords: go_on.wait(10), 0.2)
     go_on.set()
     assert time.monotonic() - began < 0.2 + SLACK
 
@@ -90,13 +109,44 @@ def unknown(*_names: object, **_keywords: object):
 
 
 @pytest.mark.parametrize("look_up", [unknown, leads_to()], ids=["unknown", "no-address"])
-def test_a_name_that_leads_nowhere_is_an_error(look_up):
+def test_a_name_that_leads_nowhere_is_an_error(reach, look_up):
     """It is an OSError, as for every other way not to get there."""
     with pytest.raises(OSError, match=r"not known|no address"):
-        reached(NAME, 80, time.monotonic() + 5, look_up)
+        reach(look_up, 5)
 
 
-def test_the_last_refusal_is_told(refusing):
+def test_the_last_refusal_is_told(reach, refusing):
     """When no address answers, the last one's error is raised."""
     with pytest.raises(ConnectionRefusedError):
-        reached(NAME, 80, time.monotonic() + 5, leads_to(refusing, refusing))
+        reach(leads_to(refusing, refusing), 5)
+
+
+def test_what_is_no_longer_needed_is_closed(listener, deaf):
+    """Of several addresses that are tried at once, the ones that lose leave no socket open."""
+    port, before = listener.getsockname()[1], threading.active_count()
+
+    async def one() -> int:
+        found = await areached(NAME, 80, leads_to(deaf, port))
+        await asyncio.sleep(0)
+        found.close()
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(one()) == 1
+    gc.collect()  # an open one would warn here
+    assert threading.active_count() <= before + 1
+
+
+def test_a_name_service_that_hangs_stops_nothing_else():
+    """An event loop's own threads stay free, and its end does not wait."""
+    go_on = threading.Event()
+
+    async def main() -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.gather(*(areached(NAME, 80, lambda *_, **__: go_on.wait(10)) for _ in range(50)))
+        await asyncio.to_thread(str)
+
+    began = time.monotonic()
+    asyncio.run(main())
+    assert time.monotonic() - began < 0.1 + SLACK
+    go_on.set()
