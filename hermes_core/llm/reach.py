@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.llm.steps import time_left
 from hermes_core.types.address import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
-
-
-def time_left(end: float) -> float:
-    """Seconds left until then, by ``time.monotonic``.
-
-    Raises:
-        TimeoutError: None are.
-    """
-    left = end - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
 
 
 def reached(host: str, port: int, end: float, look_up: Callable[..., Any] = socket.getaddrinfo) -> socket.socket:

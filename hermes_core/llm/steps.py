@@ -95,6 +95,18 @@ class Deadline:
         return ProviderTimeoutError(f"no answer within {self.seconds:g} s{' from ' if host else ''}{host}")
 
 
+def time_left(end: float) -> float:
+    """Seconds left until then, by ``time.monotonic``.
+
+    Raises:
+        TimeoutError: None are.
+    """
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
 def blocking(function: Callable[[], T], deadline: Deadline) -> Flow[T]:
     """Call a function that may block; what fails after the deadline failed by it."""
     try:

@@ -17,7 +17,7 @@ from hermes_core.errors import ProviderError, ProviderTimeoutError, ProviderTran
 from hermes_core.llm.http1 import Answer, BadHeaderError, check_size, head_of, headers_of
 from hermes_core.llm.idle import DroppedError, Idle
 from hermes_core.llm.place import Place, place_of, proxied
-from hermes_core.llm.reach import reached, time_left
+from hermes_core.llm.steps import time_left
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.types.address import host_of
 from hermes_core.types.wire import HttpRequest, HttpResponse
@@ -93,6 +93,8 @@ class _Connection:
 
     def __init__(self, place: Place, end: float) -> None:
         import socket
+
+        from hermes_core.llm.reach import reached
 
         context = place.tls_context
         self._socket = reached(place.host, place.port, end)
