@@ -203,7 +203,7 @@ def _memory(host: Host) -> Iterator[Finding]:
 
 
 def _model(host: Host) -> Iterator[Finding]:
-    planner, config = Planner(host.providers, host.credentials, host.say), host.config()
+    planner, config = Planner.of(host), host.config()
     try:
         route = planner.route(config, Overrides())
     except HermesError as error:
@@ -261,7 +261,7 @@ def _providers(host: Host) -> Iterator[Finding]:
 
 def _active(host: Host) -> str:
     try:
-        return Planner(host.providers, host.credentials, host.say).active(host.config())
+        return Planner.of(host).active(host.config())
     except HermesError:
         return ""
 
