@@ -70,7 +70,9 @@ def examine(host: Host, *, offline: bool = False) -> list[Finding]:
         try:
             found += check(host)
         except Exception as error:  # noqa: BLE001 - one broken check hides none of the others
-            found.append(Finding(ERROR, area, f"this could not be looked at: {describe(error)}", "report it"))
+            is_closed = isinstance(error, PermissionError)
+            remedy = "look at its permissions, and at those of the folders it is in" if is_closed else "report it"
+            found.append(Finding(ERROR, area, f"this could not be looked at: {describe(error)}", remedy))
     return [finding._replace(message=one_line(redact(finding.message))) for finding in found]
 
 

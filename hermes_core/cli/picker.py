@@ -25,9 +25,14 @@ class Option(NamedTuple):
     note: str = ""
 
     @property
+    def said(self) -> str:
+        """What is said of it, as it is shown."""
+        return one_line(redact_known(self.note))
+
+    @property
     def line(self) -> str:
-        """How it is shown."""
-        return one_line(redact_known(f"{self.value:<30}  {self.note}".rstrip()))
+        """How it is shown in a list of lines."""
+        return f"{one_line(redact_known(self.value)):<30}  {self.said}".rstrip()
 
 
 def is_interactive() -> bool:
@@ -52,7 +57,7 @@ def choose(question: str, options: Sequence[Option], *, default: str = "", own: 
         import questionary
     except ImportError:
         return _numbered(question, options, default, own)
-    choices = [questionary.Choice(option.line, option.value) for option in options]
+    choices = [questionary.Choice(option.value, option.value, description=option.said) for option in options]
     if own:
         choices.append(questionary.Choice(f"({own})", OWN))
     known = next((choice for choice in choices if choice.value == default), None)

@@ -9,8 +9,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from hermes_core.llm.http1 import Answer, head_of, headers_of
-from hermes_core.llm.idle import Idle
+from hermes_core.llm.http1 import Answer, check_size, head_of, headers_of
+from hermes_core.llm.idle import DroppedError, Idle
 from hermes_core.llm.place import Place, place_of, proxied
 from hermes_core.llm.tls import USUAL, Tls
 from hermes_core.llm.transport import FOREVER, SHORT, mapped_errors, plain_headers, unpacked
@@ -43,19 +43,28 @@ class AsyncTransport:
         Raises:
             ProviderTimeoutError: The time is over.
             ProviderTransportError: No complete answer came.
+            ResponseFormatError: The answer is too long.
         """
         if self._pid != os.getpid():  # a forked child: the connections belong to the parent
             self._inherited.append(self._loops)
-            self._pid, self._loops = os.getpid(), WeakKeyDictionary()
+            self._loops, self._pid = WeakKeyDictionary(), os.getpid()
         loop = asyncio.get_running_loop()
         connections = self._loops.get(loop)
         if connections is None:
+            self._let_go_of_closed_loops()
             connections = self._loops[loop] = _LoopConnections()
             await connections.live_until_shutdown(self._loops)
-        with mapped_errors(timeout):
+        with mapped_errors(request.url, timeout):
             async with asyncio.timeout(min(timeout, FOREVER)):
                 answer = await connections.send(request, place_of(request.url, tls))
-        return unpacked(answer)
+            return unpacked(answer)
+
+    def _let_go_of_closed_loops(self) -> None:
+        """Drop what belongs to loops that were never shut down: their connections hold on to them."""
+        for reference in self._loops.keyrefs():
+            loop = reference()
+            if loop is not None and loop.is_closed():
+                self._loops.pop(loop, None)
 
 
 class _LoopConnections:
@@ -74,17 +83,18 @@ class _LoopConnections:
     async def send(self, request: HttpRequest, place: Place) -> HttpResponse:
         if place.proxy is not None:
             return await self._by_proxy(request, place)
-        connection = self._idle.take(place)
-        if connection is None:
-            async with self._connecting[place]:
-                connection = self._idle.take(place) or await _connected(place)
         try:
-            answer = await connection.send(request)
-        except BaseException:  # cancelling raises no Exception
-            connection.close()
-            raise
+            connection, answer = await _answered(self._idle.take(place) or await self._connected(place), request)
+        except DroppedError:
+            connection, answer = await _answered(await self._connected(place, is_new=True), request)
         self._idle.put(place, connection)
         return answer
+
+    async def _connected(self, place: Place, *, is_new: bool = False) -> _Connection:
+        """A connection; one that came back while this call waited for its turn will do, unless it must be new."""
+        async with self._connecting[place]:
+            kept = None if is_new else self._idle.take(place)
+            return kept or await _connected(place)
 
     async def _by_proxy(self, request: HttpRequest, place: Place) -> HttpResponse:
         pool = self._proxied.get(place)
@@ -95,8 +105,21 @@ class _LoopConnections:
 
             pool = proxied(place, CarefulBackend(), httpcore.AsyncHTTPProxy, httpcore.AsyncSOCKSProxy)
             self._proxied[place] = pool
-        answer = await pool.request("POST", request.url, headers=headers_of(request), content=request.body)
-        return HttpResponse(answer.status, plain_headers(answer.headers), answer.content)
+        body = bytearray()
+        async with pool.stream("POST", request.url, headers=headers_of(request), content=request.body) as answer:
+            async for piece in answer.aiter_stream():
+                body += piece
+                check_size(len(body))
+        return HttpResponse(answer.status, plain_headers(answer.headers), bytes(body))
+
+
+async def _answered(connection: _Connection, request: HttpRequest) -> tuple[_Connection, HttpResponse]:
+    """The connection with its answer; it is closed when there is none."""
+    try:
+        return connection, await connection.send(request)
+    except BaseException:  # cancelling raises no Exception
+        connection.close()
+        raise
 
 
 async def _connected(place: Place) -> _Connection:
@@ -120,17 +143,18 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._answer: Answer | None = None
         self._done: asyncio.Future[HttpResponse] | None = None
+        self._has_heard = False
         self.idle_since = 0.0
         self.keeps = False
 
     @property
     def is_silent(self) -> bool:
-        return self.keeps
+        return self.keeps and self._transport is not None and not self._transport.is_closing()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         assert self._transport is not None
         head, body = head_of(request), request.body
-        self.keeps, self._answer = False, Answer()
+        self.keeps, self._has_heard, self._answer = False, False, Answer()
         self._done = asyncio.get_running_loop().create_future()
         if len(body) <= SHORT:
             self._transport.write(head + body)
@@ -148,7 +172,7 @@ class _Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # of whatever loop
 
     def data_received(self, data: bytes) -> None:
-        self.keeps = False  # nobody asked for it, or the answer is not whole
+        self.keeps, self._has_heard = False, bool(data)  # nobody asked for it, or the answer is not whole
         answer, done = self._answer, self._done
         if answer is None or done is None or done.done():
             return
@@ -158,12 +182,17 @@ class _Connection(asyncio.Protocol):
             done.set_exception(error)
             return
         if whole is not None:
-            self._answer, self.keeps, self.idle_since = None, answer.keeps, time.monotonic()
+            assert self._transport is not None
+            is_sent = not self._transport.get_write_buffer_size()
+            self._answer, self.keeps, self.idle_since = None, answer.keeps and is_sent, time.monotonic()
             done.set_result(whole)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if error is not None and self._done is not None and not self._done.done():
-            self._done.set_exception(error)
+        if self._done is not None and not self._done.done():
+            if self.idle_since and not self._has_heard:
+                self._done.set_exception(DroppedError())
+            elif error is not None:
+                self._done.set_exception(error)
         self.data_received(b"")
 
 

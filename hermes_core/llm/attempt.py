@@ -82,9 +82,9 @@ class Means(NamedTuple):
     image_seconds: Callable[[], float]
     learned: Learned
 
-    def note(self, route: Route, error: ProviderError | None = None) -> None:
-        """Keep an attempt for the audit, and say on its error whose it is."""
-        if error is not None:
+    def note(self, route: Route, error: BaseException | None = None) -> None:
+        """Keep an attempt for the audit, and say on a provider's error whose it is."""
+        if isinstance(error, ProviderError):
             error.provider, error.model = route.provider, route.model
             error.hint = error.hint or _remedy(error, route)
         name, status = type(error).__name__ if error is not None else "", getattr(error, "status_code", None)
@@ -253,7 +253,7 @@ def check_address(base_url: str, provider: str) -> None:
     """Refuse an address that no request can go to.
 
     Raises:
-        ProviderError: It has no scheme, no host, no usable port, or holds a login.
+        ProviderError: It has no scheme, no host, no usable port, or holds a fragment or a login.
     """
     hint = "correct base_url: it looks like https://api.example.com/v1"
     if not base_url:
@@ -261,7 +261,7 @@ def check_address(base_url: str, provider: str) -> None:
         raise ProviderError(message, provider=provider, hint="set model.base_url in config.yaml")
     try:
         parts = urlsplit(base_url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
     except ValueError:
         sound = False
     if not sound:

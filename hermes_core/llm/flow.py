@@ -8,6 +8,7 @@ from hermes_core.errors import OAuthError, ProviderError, ProviderStatusError, P
 from hermes_core.llm.attempt import attempt
 from hermes_core.llm.reaction import reaction_to, wait_before
 from hermes_core.llm.steps import Block, Sleep
+from hermes_core.types.address import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +59,9 @@ def completion(
             return (yield from _by_route(call, route, means, retries, share))
         except ProviderError as error:
             if isinstance(error, ProviderTimeoutError) and deadline.remaining() <= 0:
-                error.args = deadline.passed().args  # the transport knows what was left, the caller what was given
+                error.args = deadline.passed(
+                    host_of(route.base_url)
+                ).args  # the transport knows what was left, the caller what was given
             first = first or error
             reaction = reaction_to(error, route.profile.error_meanings)
             given_up = deadline.remaining() <= 0 or len(attempts) >= MOST_ATTEMPTS
@@ -97,6 +100,10 @@ def _by_route(call: LlmCall, route: Route, means: Means, retries: int, share: fl
                 raise
             repeated += 1
             yield Sleep(wait)
+        except BaseException as error:
+            if not isinstance(error, Exception | GeneratorExit):  # cancelled, while this was under way
+                means.note(route, error)
+            raise
         else:
             means.note(route)
             return answer

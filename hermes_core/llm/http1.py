@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from hermes_core.errors import ResponseFormatError
 from hermes_core.types.wire import HttpResponse
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 MAX_HEAD = 100 * 1024
 """Bytes before an answer's body, at most."""
 
+MAX_BODY = 64 * 2**20
+"""Bytes of an answer's body, at most; as many once it is unpacked."""
+
 _NAME, _VALUE = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+", rb"[\t\x20-\x7e\x80-\xff]*"
 _PLAIN = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)(?: %b)?\r\n((?:%b:%b\r\n)*)\r\n" % (_VALUE, _NAME, _VALUE))
 _HEAD_END = re.compile(rb"\n\r?\n")
@@ -28,6 +32,12 @@ _TOKEN = re.compile(_NAME.decode())
 _ODD_TARGET = re.compile(r"[^\x21-\x7e]")
 _LENGTH = re.compile(r"[0-9]{1,15}")
 _NO_BODY = (b"204", b"304")
+_OF_THE_BODY = ("content-length", "transfer-encoding")
+"""Headers that only the connection can give; whoever else does is not heeded."""
+
+
+class BadHeaderError(ValueError):
+    """A header, such as a key's, holds what none can."""
 
 
 class Address(NamedTuple):
@@ -56,6 +66,9 @@ def address_of(url: str) -> Address:
     if parts.scheme not in ("http", "https") or not parts.hostname or _ODD_TARGET.search(parts.netloc + target):
         message = "it has no host, does not begin with http, or holds a character that must be escaped"
         raise ValueError(message)
+    if parts.port == 0:
+        message = "nothing is at port 0"
+        raise ValueError(message)
     is_secure = parts.scheme == "https"
     return Address(
         is_secure, parts.hostname, parts.port or (443 if is_secure else 80), parts.netloc.rpartition("@")[2], target
@@ -63,17 +76,22 @@ def address_of(url: str) -> Address:
 
 
 def headers_of(request: HttpRequest) -> list[tuple[str, str]]:
-    """A request's headers, those of the connection included.
+    """A request's headers, those of the connection included; the host is told the name that the request has for it.
 
     Raises:
-        ValueError: One holds what no header can.
+        BadHeaderError: One holds what no header can.
     """
+    host = ("Host", address_of(request.url).host_header)
+    headers = []
     for name, value in request.headers.items():
         if not _TOKEN.fullmatch(name) or not value.isprintable() or not value.isascii():
-            message = f"the header {name.encode('ascii', 'backslashreplace').decode()} holds what no header can"
-            raise ValueError(message)
-    length = ("Content-Length", str(len(request.body)))
-    return [("Host", address_of(request.url).host_header), *request.headers.items(), length]
+            message = f"the header {name!a} holds what no header can"
+            raise BadHeaderError(message)
+        if (lower := name.lower()) == "host":
+            host = (name, value)
+        elif lower not in _OF_THE_BODY:
+            headers.append((name, value))
+    return [host, *headers, ("Content-Length", str(len(request.body)))]
 
 
 def head_of(request: HttpRequest) -> bytes:
@@ -89,6 +107,16 @@ def head_of(request: HttpRequest) -> bytes:
     """
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers_of(request)])
     return f"POST {address_of(request.url).target} HTTP/1.1\r\n{lines}\r\n".encode("ascii")
+
+
+def check_size(size: int) -> None:
+    """Refuse a body that is too long to be the answer of a model.
+
+    Raises:
+        ResponseFormatError: It has more than ``MAX_BODY`` bytes.
+    """
+    if size > MAX_BODY:
+        raise ResponseFormatError(f"the provider's answer is longer than {MAX_BODY // 2**20} MiB")
 
 
 class Answer:
@@ -112,19 +140,20 @@ class Answer:
         self._got = bytearray()
         self._plain: _Head | None = None
         self._other: h11.Connection | None = None
-        self._body: list[bytes] = []
+        self._body = bytearray()
 
     def feed(self, data: bytes) -> HttpResponse | None:
         """Take in what has arrived, ``b""`` when the server has hung up; the answer, once it is whole.
 
         Raises:
             h11.RemoteProtocolError: It is no answer, or can never be whole.
+            ResponseFormatError: It is too long.
         """
         if self._other is not None:
             return self._by_h11(data)
         self._got += data
         if self._plain is None:
-            blank = _HEAD_END.search(self._got)
+            blank = _HEAD_END.search(self._got, max(0, len(self._got) - len(data) - 2))
             if blank is not None:
                 self._plain = _plain_head(bytes(self._got[: blank.end()]))
             elif data and len(self._got) < MAX_HEAD:
@@ -151,12 +180,13 @@ class Answer:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
                 self._plain = _Head(event.status_code, headers)
             elif isinstance(event, h11.Data):
-                self._body.append(bytes(event.data))
+                self._body += event.data
+                check_size(len(self._body))
             elif isinstance(event, h11.EndOfMessage):
                 assert self._plain is not None
                 is_over = data and self._other.their_state is h11.DONE and not self._other.trailing_data[0]
                 self.keeps = bool(is_over) and self._other.our_state is h11.DONE
-                return HttpResponse(self._plain.status, self._plain.headers, b"".join(self._body))
+                return HttpResponse(self._plain.status, self._plain.headers, bytes(self._body))
         return None
 
 
@@ -179,4 +209,5 @@ def _plain_head(head: bytes) -> _Head | None:
     length = headers.get("content-length", "")
     if "transfer-encoding" in headers or not _LENGTH.fullmatch(length) or len(headers) < len(lines):
         return None
+    check_size(int(length))
     return _Head(int(found[1]), headers, len(head), len(head) + int(length))

@@ -17,6 +17,14 @@ SECONDS = 20.0
 """How long one is kept."""
 
 
+class DroppedError(ConnectionError):
+    """The server closed a connection that was kept, before a word of the next answer.
+
+    Servers do that to idle connections at any time, and it may cross a request on its way. So such a request is sent
+    once more, on a new connection, as browsers do; every other failure is left to the call's own retries.
+    """
+
+
 class Connection(Protocol):
     """What can wait."""
 
@@ -43,6 +51,7 @@ class Idle(Generic[T]):
     def __init__(self) -> None:
         self._of: defaultdict[Place, deque[T]] = defaultdict(deque)
         self._closed = False
+        self._looked_through = 0.0
 
     def take(self, place: Place) -> T | None:
         """One that can be used; those that are no longer any good are closed."""
@@ -66,6 +75,16 @@ class Idle(Generic[T]):
         with suppress(IndexError):  # another thread was quicker
             while len(idle) > MOST or idle[0].idle_since < connection.idle_since - SECONDS:
                 idle.popleft().close()
+        if connection.idle_since > self._looked_through + SECONDS:
+            self._looked_through = connection.idle_since
+            self._drop_old(connection.idle_since - SECONDS)
+
+    def _drop_old(self, before: float) -> None:
+        """Close what has waited at other places, where perhaps nobody calls any more."""
+        for idle in [*self._of.values()]:
+            with suppress(IndexError):
+                while idle[0].idle_since < before:
+                    idle.popleft().close()
 
     def close(self) -> None:
         """Close them all, and from now on each one that is put back."""

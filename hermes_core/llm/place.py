@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.config.environment import may_name_proxies
@@ -9,10 +10,11 @@ from hermes_core.config.redact import register_address
 from hermes_core.llm.http1 import Address, address_of
 from hermes_core.llm.idle import MOST, SECONDS
 from hermes_core.llm.tls import USUAL, Tls, tls_context
-from hermes_core.types.address import is_loopback
+from hermes_core.types.address import is_loopback, is_within
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Mapping
 
 
 class Place(NamedTuple):
@@ -29,6 +31,9 @@ class Place(NamedTuple):
     port: int
     tls: Tls | None
     proxy: str | None
+
+    def __repr__(self) -> str:  # a proxy's address may hold a login
+        return f"Place(host={self.host!r}, port={self.port})"
 
     @property
     def tls_context(self) -> ssl.SSLContext | None:
@@ -54,7 +59,24 @@ def _proxy_for(address: Address) -> str | None:
 
     proxies = getproxies()
     proxy = proxies.get("https" if address.is_secure else "http") or proxies.get("all")
-    return proxy if proxy and not proxy_bypass(address.host) else None
+    return proxy if proxy and not proxy_bypass(address.host) and not _is_excepted(address, proxies) else None
+
+
+def _is_excepted(address: Address, proxies: Mapping[str, str]) -> bool:
+    """Whether NO_PROXY names the host in a form that Python does not read: with its port, by ``*.``, or by its net."""
+    from ipaddress import ip_address, ip_network
+
+    for written in proxies.get("no", "").split(","):
+        name = written.strip().lower()
+        host, _, port = name.rpartition(":")
+        if port == str(address.port) and host.strip("[]"):
+            name = host.strip("[]")
+        if is_within(address.host, name.removeprefix("*").removeprefix(".")):
+            return True
+        with suppress(ValueError):
+            if "/" in name and ip_address(address.host) in ip_network(name, strict=False):
+                return True
+    return False
 
 
 def proxied(place: Place, backend: Any, http_proxy: Any, socks_proxy: Any) -> Any:
@@ -90,6 +112,9 @@ def _proxy(written: str) -> tuple[str, tuple[str, str] | None]:
     scheme = {"socks": "socks5", "socks5h": "socks5"}.get(parts.scheme, parts.scheme)
     if scheme not in ("http", "https", "socks5") or not parts.hostname:
         message = f"the proxy's address must start with http://, https:// or socks5://, not {parts.scheme}://"
+        raise ValueError(message)
+    if not parts.port and parts.port is not None:
+        message = "nothing is at port 0 of the proxy"
         raise ValueError(message)
     port = f":{parts.port}" if parts.port else ""
     login = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None

@@ -90,9 +90,9 @@ class Deadline:
         """Move it on by time that does not count: the operator watched a download."""
         self._end += seconds
 
-    def passed(self) -> ProviderTimeoutError:
-        """The error to raise when it has passed."""
-        return ProviderTimeoutError(f"no answer within {self.seconds:g} s")
+    def passed(self, host: str = "") -> ProviderTimeoutError:
+        """The error to raise when it has passed, while ``host`` was asked."""
+        return ProviderTimeoutError(f"no answer within {self.seconds:g} s{' from ' if host else ''}{host}")
 
 
 def blocking(function: Callable[[], T], deadline: Deadline) -> Flow[T]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.config.environment import stamp
 from hermes_core.errors import ProviderTransportError
 
 if TYPE_CHECKING:
     import ssl
+
+    from hermes_core.config.environment import Stamp
 
 CA_VARIABLES = ("HERMES_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """Variables that name a file of certificates to trust; the first that is set counts."""
@@ -30,19 +33,21 @@ class Tls(NamedTuple):
 USUAL = Tls()
 
 _lock = threading.Lock()
-_contexts: dict[Tls, ssl.SSLContext] = {}
+_contexts: dict[Tls, tuple[Stamp, ssl.SSLContext]] = {}
 
 
 def tls_context(tls: Tls = USUAL) -> ssl.SSLContext:
-    """The one context of the process for ``tls``; reading the certificates takes 20 ms.
+    """The one context of the process for ``tls``, until its file changes; reading the certificates takes 20 ms.
 
     Raises:
         ProviderTransportError: There are no certificates in the file.
     """
     with _lock:
-        context = _contexts.get(tls)
-        if context is None:
-            context = _contexts[tls] = _new_context(tls)
+        now = stamp(tls.ca_file) if tls.ca_file else None
+        read, context = _contexts.get(tls, (None, None))
+        if context is None or read != now:
+            context = _new_context(tls)
+            _contexts[tls] = now, context
         return context
 
 

@@ -121,6 +121,8 @@ class MemoryCatalog:
         for row in sorted(rows, key=lambda row: row.rank, reverse=True):
             if row.state == "loaded":
                 message = f"plugin {row.key!r} offers no memory provider"
+                if row.reason:
+                    return MemoryProviderError(f"{message}: {row.reason}", hint=f"look into {row.source}")
                 return MemoryProviderError(message, hint=f"{row.source} should call ctx.register_memory_provider")
             message = f"memory provider {name!r} belongs to plugin {row.key!r}, which is {row.state}: {row.reason}"
             return MemoryProviderError(message, hint=row.remedy)

@@ -413,6 +413,8 @@ def test_a_healthy_home_has_no_findings(hermes, home):
         pytest.param({}, {"USER.md": SUSPICIOUS.encode()}, "warning", "ssh_access", id="suspicious"),
         pytest.param({}, {"USER.md": "a\u202eb".encode()}, "warning", "U+202E", id="hidden direction"),
         pytest.param({}, {"pending.json": b"["}, "error", "not what this program wrote", id="broken list"),
+        pytest.param({"provider": "sqlite"}, {"memory.db": b"junk" * 2000}, "error", "is damaged", id="no database"),
+        pytest.param({"provider": "sqlite"}, {"memory.db/x": b""}, "error", "cannot be used", id="a folder for it"),
     ],
 )
 def test_the_doctor_finds(hermes, home, config, files, level, said):

@@ -254,12 +254,18 @@ def test_a_person_chooses_by_number_or_by_a_part_of_the_name(terminal, home, ser
 def test_a_person_chooses_by_typing_and_moving(terminal, home, server):
     """With the extra, what is typed filters the list, and Enter takes what is marked."""
     answers = [
-        ("Provider", "endpoint you"), ("endpoint you", "\r"), ("Address", f"{server.base_url}\n"),
+        ("Provider", "custo"), ("custo", "\r"), ("Address", f"{server.base_url}\n"),
         ("Model", "special"), ("special", "\r"),
     ]  # fmt: skip
     done = terminal("model", answers=answers)
     assert done.code == 0, done.text
     assert config(home)["model"]["default"] == "special/one"
+
+
+def test_what_is_typed_is_looked_for_in_names_alone(terminal, home):
+    """What is said of one provider, such as that it speaks like another, does not put it first."""
+    done = terminal("model", answers=[("Provider", "openai"), ("openai", "\r"), ("not shown", "\x03")])
+    assert ("key for openai" in done.text, done.code) == (True, 130), done.text
 
 
 def test_a_key_is_typed_unseen(terminal, home, plain):

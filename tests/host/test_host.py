@@ -1,5 +1,6 @@
 """The host: loading a home, finding plugins and contexts, exporting ``.env``, closing."""
 
+import contextlib
 import logging
 import os
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_core import Host
-from hermes_core.errors import ConfigError, PluginError
+from hermes_core.errors import ConfigError, MissingCredentialError, PluginError
 from hermes_core.testing import FakeProvider
 
 LEAVES_A_TRACE = """
@@ -326,3 +327,22 @@ def test_a_home_with_a_read_only_user_home_works_r22_01(home, load_host, monkeyp
     with FakeProvider() as server:
         load_host(config=server.config).llm("p").complete([{"role": "user", "content": "ping"}])
     assert [*Path(tmp_path / "user").rglob("*")] == []
+
+
+@pytest.mark.parametrize("export_env", [False, True])
+def test_one_homes_keys_are_nothing_to_another_r11_08_r11_09(home, load_host, tmp_path, monkeypatch, export_env):
+    """What one home's ``.env`` holds answers no call of another's, even where it was set in the process for plugins."""
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    before = dict(os.environ)
+    home.write(".env", "ACME_API_KEY=acme-key-of-the-first-home\n")
+    with FakeProvider() as server:
+        entry = {"base_url": server.base_url, "key_env": "ACME_API_KEY"}
+        config = {"model": {"provider": "acme", "default": "m"}, "providers": {"acme": entry}}
+        one, other = load_host(config=config, export_env=export_env), load_host(tmp_path / "other", config)
+        assert one.llm("p").complete([{"role": "user", "content": "hi"}]).text == "pong"
+        with contextlib.suppress(MissingCredentialError):
+            other.llm("p").complete([{"role": "user", "content": "hi"}])
+    sent = [request.headers.get("authorization") for request in server.requests]
+    assert sent[0] == "Bearer acme-key-of-the-first-home"
+    assert sent[1:] in ([], [None])
+    assert export_env or dict(os.environ) == before

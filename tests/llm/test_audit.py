@@ -131,7 +131,7 @@ def test_a_breach_of_the_schema_leaves_a_line_with_its_tokens(way, lane):
 
 
 def test_a_cancelled_call_leaves_a_line(lane, raw_server):
-    """A call whose task is cancelled leaves its one line."""
+    """A call whose task is cancelled leaves its one line, which counts the request that was under way."""
     arrived, go_on = threading.Event(), threading.Event()
     server = raw_server(lambda _connection: (arrived.set(), go_on.wait(30)))
     llm = lane.bare_host(server.config).llm("p")
@@ -144,7 +144,8 @@ def test_a_cancelled_call_leaves_a_line(lane, raw_server):
 
     asyncio.run(main())
     go_on.set()
-    assert [(line["purpose"], line["status"]) for line in lane.log()] == [("why", "error:CancelledError")]
+    found = [(line["purpose"], line["status"], line["attempts"]) for line in lane.log()]
+    assert found == [("why", "error:CancelledError", "1")]
 
 
 @pytest.mark.parametrize(

@@ -348,11 +348,11 @@ def test_an_error_of_the_network_ends_the_flow(hand, error):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), asyncio.CancelledError(), SystemExit(1)])
-def test_an_interrupt_is_no_attempt(hand, error):
-    """Cancellation and Ctrl-C go through the flow as they are, never retried or replaced."""
+def test_an_interrupt_goes_through_and_is_counted(hand, error):
+    """Cancellation and Ctrl-C go through the flow as they are, never retried; what was under way is an attempt."""
     driven = hand()
     assert driven.fail(error) is error
-    assert driven.attempts == []
+    assert driven.attempts == [("acme", "m", type(error).__name__)]
 
 
 def test_an_abandoned_flow_ends_quietly(hand):
@@ -450,7 +450,7 @@ def test_a_step_that_outlasts_the_deadline_is_a_timeout(clock, kind, error, took
     with pytest.raises(told) as caught:
         driven.flow.throw(error)
     assert driven.attempts == [("acme", "m", told.__name__)]
-    assert told is MissingCredentialError or str(caught.value) == "no answer within 10 s"
+    assert told is MissingCredentialError or str(caught.value).startswith("no answer within 10 s")
 
 
 @pytest.mark.parametrize("header", ["x-request-id", "request-id", "x-amzn-requestid"])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hermes_core.llm.http1 import MAX_HEAD, Answer, address_of, head_of
+from hermes_core.errors import ResponseFormatError
+from hermes_core.llm.http1 import MAX_BODY, MAX_HEAD, Answer, address_of, head_of
 from hermes_core.types.wire import HttpRequest
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 4\r\n\r\npong"
@@ -108,6 +109,38 @@ def test_what_is_read_without_h11_is_read_as_h11_would(version, status, reason, 
         assert whole.keeps or not short.keeps
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
+PIECE = b"x" * 2**20
+ENDLESS = {
+    "by-its-length": (OK + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1), b""),
+    "in-chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"100000\r\n%b\r\n" % PIECE),
+    "until-it-closes": (OK + b"\r\n", PIECE),
+    "old": (b"HTTP/1.0 200 OK\r\n\r\n", PIECE),
+}
+
+
+@pytest.mark.parametrize(("head", "piece"), ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_without_end_is_given_up_on(head, piece):
+    """No server fills the memory: an answer has its bound, however it says how long it is."""
+    with pytest.raises(ResponseFormatError, match="longer than 64 MiB"):
+        answered([head, *[piece] * (MAX_BODY // 2**20 + 1)])
+
+
+def test_the_longest_answer_is_read():
+    """The bound itself is still an answer."""
+    answer = Answer()
+    answer.feed(OK + b"Content-Length: %d\r\n\r\n" % MAX_BODY)
+    found = [answer.feed(PIECE) for _ in range(MAX_BODY // 2**20)]
+    assert len(found[-1].body) == MAX_BODY
+
+
+def test_the_body_has_one_length_and_the_host_one_name():
+    """A configured Host counts in place of the address's; what says how long the body is, is never taken over."""
+    headers = {"HOST": "own.test", "Content-length": "9", "Transfer-Encoding": "chunked", "X": "1"}
+    head = head_of(HttpRequest("http://a.test", headers, b"{}"))
+    assert head == b"POST / HTTP/1.1\r\nHOST: own.test\r\nX: 1\r\nContent-Length: 2\r\n\r\n"
+
+
 def test_a_head_names_host_and_length():
     """A request says where it goes, what it carries and how long that is, and leaves out the login of its address."""
     request = HttpRequest("http://ann:pw@[::1]:81/v1/chat?a=1#part", {"X-Key": "k"}, b"{}")
@@ -126,7 +159,17 @@ def test_no_header_holds_what_none_can(headers):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://a.test", "http://", "http://a.test/b c", "http://a.test/ü", "http://ü.test", "//a", "http://a:b"]
+    "url",
+    [
+        "ftp://a.test",
+        "http://",
+        "http://a.test/b c",
+        "http://a.test/ü",
+        "http://ü.test",
+        "//a",
+        "http://a:b",
+        "http://a:0",
+    ],
 )
 def test_no_request_goes_to_what_is_no_address(url):
     """An address that cannot stand in a request is refused before anything is sent."""

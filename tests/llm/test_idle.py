@@ -57,6 +57,14 @@ def test_what_has_waited_too_long_goes_when_another_comes():
     assert (old.is_open, idle.take(HERE)) == (False, new)
 
 
+def test_what_waits_elsewhere_goes_too():
+    """A program that calls many places, each once, keeps no connection to each of them for ever."""
+    idle, old, new = Idle(), Waiting(SECONDS + 1), Waiting()
+    idle.put(HERE, old)
+    idle.put(THERE, new)
+    assert (old.is_open, new.is_open) == (False, True)
+
+
 def test_only_so_many_are_kept():
     """Of more connections to one place than may wait, the ones used longest ago are closed."""
     idle, connections = Idle(), [Waiting() for _ in range(MOST + 2)]

@@ -23,6 +23,14 @@ VARIABLES = {
     "blank": ({"HTTP_PROXY": ""}, HTTP, None),
     "excepted": ({"HTTP_PROXY": PROXY, "NO_PROXY": "x.test,.acme.test"}, HTTP, None),
     "all-excepted": ({"HTTP_PROXY": PROXY, "no_proxy": "*"}, HTTP, None),
+    "excepted-by-a-star": ({"HTTP_PROXY": PROXY, "NO_PROXY": "*.acme.test"}, HTTP, None),
+    "excepted-with-its-port": ({"HTTP_PROXY": PROXY, "NO_PROXY": "Acme.test:80"}, HTTP, None),
+    "excepted-at-another-port": ({"HTTP_PROXY": PROXY, "NO_PROXY": "acme.test:81"}, HTTP, PROXY),
+    "excepted-net": ({"HTTP_PROXY": PROXY, "NO_PROXY": "x, 10.0.0.0/8"}, "http://10.1.2.3", None),
+    "another-net-excepted": ({"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, "http://11.1.2.3", PROXY),
+    "excepted-net-of-ipv6": ({"HTTP_PROXY": PROXY, "NO_PROXY": "fd00::/8"}, "http://[fd00::1]", None),
+    "excepted-ipv6": ({"HTTP_PROXY": PROXY, "NO_PROXY": "[fd00::1]:80"}, "http://[fd00::1]", None),
+    "part-of-a-name-excepted": ({"HTTP_PROXY": PROXY, "NO_PROXY": "me.test,,"}, HTTP, PROXY),
     "another-excepted": ({"HTTP_PROXY": PROXY, "NO_PROXY": "other.test"}, HTTP, PROXY),
     "this-machine": ({"HTTP_PROXY": PROXY, "ALL_PROXY": PROXY}, "http://127.0.0.1:1/v1", None),
 }
@@ -46,3 +54,8 @@ def test_a_place_is_host_port_and_trust():
         Place("api.acme.test", 8443, own, None),
     ]
     assert place_of(HTTPS).tls == USUAL
+
+
+def test_a_place_does_not_show_its_proxys_login():
+    """Its repr may stand in a traceback."""
+    assert "pass-word-1" not in repr(Place("a.test", 80, None, "http://ann:pass-word-1@proxy.test"))

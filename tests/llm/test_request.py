@@ -102,6 +102,25 @@ def test_hooks_shape_the_request_r16_08(way, lane, served):
     }
 
 
+@pytest.mark.parametrize(
+    ("operator", "temperature", "provider"),
+    [
+        ({}, 0.1, {"order": ["a"]}),
+        (
+            {"model": {"provider": "acme", "extra_body": {"temperature": 0.5, "provider": {"sort": "price"}}}},
+            0.5,
+            {"sort": "price"},
+        ),
+    ],
+    ids=["the profile beside the caller", "the operator over both"],
+)
+def test_whose_field_is_sent_r26_14(way, lane, served, operator, temperature, provider):
+    """The operator's extra body beats the profile's, which stands beside the caller's; mappings are replaced."""
+    way.complete(served(Shaping, operator).llm("p"), temperature=0.1)
+    (body,) = lane.server.bodies
+    assert (body["temperature"], body["provider"]) == (temperature, provider)
+
+
 class Listening(ProviderProfile):
     """A profile that remembers what its hooks were told."""
 

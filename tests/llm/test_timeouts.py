@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 import time
 from contextlib import suppress
@@ -91,6 +92,27 @@ def test_a_server_that_reads_slowly_is_given_up_on_in_time(way, lane, raw_server
     began = time.monotonic()
     with pytest.raises(ProviderTimeoutError):
         way.complete(llm, messages=messages, timeout=1)
+    assert time.monotonic() - began < 1 + SLACK
+
+
+def test_a_server_that_reads_slowly_over_tls_is_given_up_on_in_time(way, lane, raw_server, certificate):
+    """So is sending by TLS, which goes in many pieces."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    def reads_in_crumbs(plain) -> None:
+        with context.wrap_socket(plain, server_side=True) as connection:
+            for _ in range(100):
+                connection.recv(2000)
+                time.sleep(0.02)
+
+    server = raw_server(reads_in_crumbs)
+    entry = {"base_url": server.base_url.replace("http:", "https:"), "model": "m", "api_key": "k-123456"}
+    config = {"model": {"provider": "cellar"}, "providers": {"cellar": {**entry, "ssl_ca_cert": certificate}}}
+    messages = [{"role": "user", "content": "x" * 20_000_000}]
+    began = time.monotonic()
+    with pytest.raises(ProviderTimeoutError):
+        way.complete(lane.bare_host(config).llm("p"), messages=messages, timeout=1)
     assert time.monotonic() - began < 1 + SLACK
 
 

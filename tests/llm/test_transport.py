@@ -6,16 +6,19 @@ import asyncio
 import gc
 import socket
 import ssl
+import struct
 import threading
 import time
 import weakref
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import certifi
 import pytest
 
 from hermes_core import ProviderProfile
-from hermes_core.errors import InvalidRequestError, ProviderTransportError
+from hermes_core.errors import InvalidRequestError, ProviderTransportError, ResponseFormatError
 from hermes_core.llm.async_transport import MOST_CONNECTING
 from hermes_core.llm.transport import mapped_errors
 from hermes_core.testing import FakeProvider
@@ -134,6 +137,23 @@ def test_finished_loops_are_let_go(lane):
         asyncio.run(once())
     gc.collect()
     assert [loop() for loop in loops] == [None] * 5
+
+
+def test_loops_closed_the_hard_way_are_let_go(in_script):
+    """Loops that were never shut down keep neither themselves nor their connections."""
+    printed = in_script(
+        """
+        for _ in range(20):
+            loop = asyncio.new_event_loop()
+            loop.run_until_complete(ask())
+            loop.close()
+        del loop
+        gc.collect()
+        print(len(host.engine._async_transport._loops))
+    """,
+        warnings="ignore",
+    )
+    assert int(printed) <= 2
 
 
 def test_a_blocking_call_works_inside_a_running_loop_r24_04(lane):
@@ -529,6 +549,68 @@ def test_a_connection_that_the_server_dropped_is_replaced(way, lane, raw_server)
     assert texts == ["again"] * 3
 
 
+def reset(connection) -> None:
+    """Hang up without taking leave."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+LEAVES = {
+    "closes": (lambda connection: None, True),
+    "resets": (reset, True),
+    "begins-to-answer": (lambda connection: connection.sendall(b"HTTP/1.1 2"), False),
+    "is-silent": (lambda connection: time.sleep(0.8), False),
+}
+
+
+@pytest.mark.parametrize(("leaves", "is_asked_again"), LEAVES.values(), ids=LEAVES)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_request_that_crossed_a_hang_up_is_sent_once_more(
+    way, lane, raw_server, certificate, leaves, is_asked_again, scheme
+):
+    """What was sent on a kept connection, and met no word of an answer but its end, goes to a new connection, once."""
+    body = b'{"choices": [{"message": {"content": "again"}}]}'
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    def answers_once(plain) -> None:
+        with context.wrap_socket(plain, server_side=True) if scheme == "https" else plain as connection:
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+            connection.recv(65536)
+            leaves(connection)
+
+    server = raw_server(answers_once)
+    entry = {"base_url": server.base_url.replace("http:", f"{scheme}:"), "model": "m", "ssl_ca_cert": certificate}
+    config = {"model": {"provider": "cellar"}, "providers": {"cellar": {**entry, "api_key": "k-123456"}}}
+    host = lane.bare_host({**config, "auxiliary": {"transient_retries": 0}})
+
+    async def twice() -> list[str]:
+        llm = host.llm("p")
+        return [await ask(llm, timeout=20), await ask(llm, timeout=0.5)]
+
+    def texts() -> list[str]:
+        if way.awaits:
+            return asyncio.run(twice())
+        return [host.llm("p").complete(MESSAGES, timeout=seconds).text for seconds in (20, 0.5)]
+
+    if is_asked_again:
+        assert texts() == ["again"] * 2
+    else:
+        with pytest.raises(ProviderTransportError):
+            texts()
+    host.close()
+    assert server.accepted == 1 + is_asked_again
+
+
+def test_a_new_connection_that_is_hung_up_on_is_no_second_request(way, lane, raw_server):
+    """Only a kept connection can have been closed before; here the operator's retries decide."""
+    server = raw_server(sends(b""))
+    with pytest.raises(ProviderTransportError, match=r"no complete answer from 127\.0\.0\.1"):
+        way.complete(lane.bare_host(server.config).llm("p"), timeout=20)
+    assert server.accepted == 1
+
+
 def test_a_connection_on_which_something_comes_unasked_is_not_used_again(lane, raw_server):
     """What a server says behind an answer, later, never stands for the answer of the next call; in both ways."""
     body = b'{"choices": [{"message": {"content": "asked"}}]}'
@@ -570,6 +652,38 @@ def test_a_compressed_answer_is_read(way, lane, raw_server):
     body = gzip.compress(b'{"choices": [{"message": {"content": "packed"}}]}')
     raw = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
     assert way.complete(lane.bare_host(raw_server(sends(raw)).config).llm("p"), timeout=20).text == "packed"
+
+
+def endless(connection) -> None:
+    """Answer without end."""
+    connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        connection.sendall(b"x" * 2**20)
+
+
+def test_an_answer_without_end_is_an_error(way, lane, raw_server, monkeypatch):
+    """More than any model says is not read to its end, by a proxy neither."""
+    server = raw_server(endless)
+    with pytest.raises(ResponseFormatError, match="64 MiB"):
+        way.complete(lane.bare_host(server.config).llm("p"), timeout=60)
+    monkeypatch.setenv("HTTP_PROXY", server.base_url)
+    with pytest.raises(ResponseFormatError, match="64 MiB"):
+        way.complete(lane.llm({"model": {"base_url": "http://api.acme.test/v1"}}), timeout=60)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_answer_that_unpacks_without_end_is_an_error(way, lane, raw_server, times):
+    """Nor does a small answer become a large one in memory."""
+    import gzip
+
+    body = b" " * 100 * 2**20
+    for _ in range(times):
+        body = gzip.compress(body, 1)
+    packed = b"Content-Encoding: %b\r\nContent-Length: %d\r\n\r\n%b" % (b", ".join([b"gzip"] * times), len(body), body)
+    llm = lane.bare_host(raw_server(sends(b"HTTP/1.1 200 OK\r\n" + packed)).config).llm("p")
+    with pytest.raises((ResponseFormatError, ProviderTransportError), match=r"64 MiB|more than once"):
+        way.complete(llm, timeout=60)
 
 
 def test_a_large_answer_is_read_whole(way, lane):
@@ -618,7 +732,7 @@ def httpcore_errors() -> list[type[Exception]]:
 @pytest.mark.parametrize("kind", httpcore_errors(), ids=lambda kind: kind.__name__)
 def test_every_error_of_httpcore_becomes_one_of_ours(kind):
     """The seam to httpcore lets none of its errors through; a timeout becomes a TimeoutError."""
-    with pytest.raises(ProviderTransportError) as caught, mapped_errors(1):
+    with pytest.raises(ProviderTransportError) as caught, mapped_errors("http://a.test", 1):
         raise kind("so")
     assert isinstance(caught.value, TimeoutError) is ("Timeout" in kind.__name__)
     assert isinstance(caught.value.__cause__, kind) or caught.value.__cause__ is None
@@ -712,6 +826,17 @@ def test_the_environment_may_name_certificates(way, lane, tls_server, certificat
     """The variables that other programs know name the certificates too."""
     monkeypatch.setenv(name, certificate)
     assert way.complete(lane.bare_host(over_tls(tls_server)).llm("p"), timeout=20).text == "pong"
+
+
+def test_certificates_that_were_renewed_count(way, lane, tls_server, certificate, tmp_path):
+    """A file of certificates that is replaced is read again by the next connection."""
+    path = tmp_path / "ca.pem"
+    path.write_bytes(Path(certifi.where()).read_bytes())
+    host = lane.bare_host(over_tls(tls_server, ssl_ca_cert=str(path)))
+    with pytest.raises(ProviderTransportError, match="certificate"):
+        way.complete(host.llm("p"), timeout=20)
+    path.write_bytes(Path(certificate).read_bytes())
+    assert way.complete(host.llm("p"), timeout=20).text == "pong"
 
 
 def test_certificates_that_are_not_there_are_named(way, lane, tls_server):

@@ -82,9 +82,12 @@ def test_what_the_builtin_memory_writes_is_mirrored(memory):
     assert provider.prefetch("lives") == ""
 
 
-def test_nothing_relates_to_what_was_never_said(told):
-    """A search for unknown words is empty."""
-    assert told("The cat sleeps").search("quaternion") == []
+@pytest.mark.parametrize("semantic", [False, True])
+def test_nothing_relates_to_what_was_never_said(told, semantic):
+    """A search for unknown words is empty, by words and by meaning."""
+    provider = told("The cat sleeps", "Ann likes tea", settings={"semantic": semantic})
+    assert provider.search("quaternion") == []
+    assert provider.prefetch("tax return deadline") == ""
 
 
 @pytest.mark.parametrize("other", [{"user_id": "bob"}, {"agent_identity": "work"}, {}])
@@ -97,6 +100,7 @@ def test_what_is_kept_for_one_is_not_seen_by_another(memory, home, other):
     other = memory(**other)
     other.sync_turn("a public garden", "indeed")
     other.flush()
+    assert other.get_status_config()["of other users and agents"] == 3
     assert "secret" not in other.prefetch("secret garden fact")
     assert all("secret" not in row["text"] for row in other.search("secret garden fact"))
     assert all("secret" not in row["text"] for row in other.export_records())

@@ -203,3 +203,12 @@ def test_a_message_in_blocks_is_kept_as_its_text(memory):
     provider = memory()
     provider.sync_turn([{"type": "text", "text": "I bought a kayak"}, {"type": "image_url"}], None)
     assert provider.prefetch("kayak").endswith("- user: I bought a kayak")
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_recalled"), [("okapi {0} {1}", True), ("{0} {1} okapi", True), ("{0} okapi {1}", False)]
+)
+def test_of_a_long_paste_the_ends_are_looked_up(told, asked, is_recalled):
+    """Each word costs time, so of thousands those at the beginning and at the end have to do."""
+    fillers = (" ".join(f"{start}{number}" for number in range(5_000)) for start in "ab")
+    assert ("okapi" in told("The okapi hides", *FILLER).prefetch(asked.format(*fillers))) is is_recalled

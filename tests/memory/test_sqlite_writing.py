@@ -13,14 +13,15 @@ import pytest
 from hermes_core import HermesError
 
 WRITE = """
-import sys
+import sys, time
 from hermes_core import Host
-home, name, count = sys.argv[1:]
+home, name, count, pause = sys.argv[1:]
 with Host.load(home, {"memory": {"sqlite": {"semantic": False}}}) as host:
     memory = host.memory_provider("sqlite")
     memory.initialize("shared", hermes_home=home)
     for number in range(int(count)):
         memory.sync_turn(f"{name} asks {number}", f"{name} answers {number}")
+        time.sleep(float(pause))
         if number % 7 == 0:
             memory.flush()
             print(number, flush=True)
@@ -28,9 +29,9 @@ with Host.load(home, {"memory": {"sqlite": {"semantic": False}}}) as host:
 """
 
 
-def start_writer(home, name, count):
+def start_writer(home, name, count, pause=0.0):
     """Another process that writes turns; it prints the number of each one that was flushed."""
-    command = [sys.executable, "-c", WRITE, str(home.path), name, str(count)]
+    command = [sys.executable, "-c", WRITE, str(home.path), name, str(count), str(pause)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -204,11 +205,11 @@ def test_before_a_summary_every_turn_is_in_the_file(memory, home):
 @pytest.mark.slow
 def test_being_killed_loses_nothing_flushed_and_writes_nothing_twice(memory, home):
     """Of 200 turns, killed at any moment, twenty times: every flushed turn is there, each once, each whole."""
-    chance = random.Random(5)
+    chance, cut_short = random.Random(5), 0
     for round_ in range(20):
-        with start_writer(home, f"r{round_}", 200) as writer:
+        with start_writer(home, f"r{round_}", 200, 0.001) as writer:
             first = writer.stdout.readline()
-            time.sleep(chance.uniform(0, 0.1))
+            time.sleep(chance.uniform(0, 0.2))
             writer.send_signal(signal.SIGKILL)
             flushed = [int(line) for line in (first + writer.stdout.read()).split()]
         provider = memory(session=f"check {round_}")
@@ -216,8 +217,10 @@ def test_being_killed_loses_nothing_flushed_and_writes_nothing_twice(memory, hom
         turns = len(kept) // 2
         assert kept == [f"r{round_} {verb} {number}" for number in range(turns) for verb in ("asks", "answers")]
         assert turns > flushed[-1]
+        cut_short += turns < 200
         assert f"asks {flushed[-1]}" in provider.prefetch(f"r{round_} asks {flushed[-1]}")
         provider.shutdown()
+    assert cut_short > 10  # else they were killed too late to tell
 
 
 @pytest.mark.parametrize("semantic", [False, True])

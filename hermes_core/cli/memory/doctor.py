@@ -111,6 +111,9 @@ def _provider(host: Host, name: str) -> Iterator[Finding]:
         chosen = Chosen(host, name)
         if not chosen.call("is_available"):
             yield Finding(ERROR, name, f"it cannot run here: {chosen.why_not()}", f"hermes memory setup {name}")
+        elif row is not None and row.tier == "bundled":  # anybody else's might go out to its service
+            with chosen.opened():
+                pass
         fields = read_fields(name, chosen.call("get_config_schema"))
     except HermesError as error:
         yield Finding(ERROR, name, str(error), error.hint or "hermes memory list")

@@ -266,11 +266,13 @@ class SqliteMemory(MemoryProvider):
             query = "select count(*), count(session), min(at) from memory where id between ? and ?"
             total, messages, oldest = connection.execute(query, (first, last)).fetchone()
             sessions = connection.execute("select count(*) from session where scope = ?", (self._scope,)).fetchone()[0]
+            whole = connection.execute("select count(*) from memory").fetchone()[0]
         return {
             "path": str(store.path),
             "messages": messages,
             "facts": total - messages,
             "sessions": sessions,
+            "of other users and agents": whole - total,
             "since": show_day(oldest) if oldest is not None else "",
             "bytes": sum(path.stat().st_size for path in store.path.parent.glob(f"{FILE}*")),
             "searched by": "words and meaning" if self._vectors.is_on else "words (the extra `semantic` adds meaning)",

@@ -132,7 +132,7 @@ class Store:
             return connection.execute(query, (to_match(telling), *ids_of(scope), limit)).fetchall() if telling else []
 
     def _telling(self, connection: sqlite3.Connection, words: Sequence[str], size: int) -> Sequence[str]:
-        """The words that are worth looking up: for those that stand everywhere the index would read all, for nothing."""
+        """The words that are worth looking up: for one that stands everywhere the index would read all, for nothing."""
         if size < _SMALL or len(words) <= _ALWAYS:
             return words
         if not self._counted_at / 2 < size < self._counted_at * 2:

@@ -21,6 +21,9 @@ STOP_WORDS = frozenset(
 )
 """English words that say nothing of what a text is about."""
 
+MOST_WORDS = 200
+"""So many words of a question are looked up: each one costs time."""
+
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana, Han, Hangul: scripts in which words have no blanks around them, or grow endings."""
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}\U00020000-\U0003ffff]+")
@@ -69,6 +72,8 @@ def to_index(text: str) -> str:
 def query_words(query: str) -> list[str]:
     """The words of a question that say what it is about, each once; all of them when there are no such.
 
+    Of very many there are those at the beginning and at the end, where a long paste says what is wanted of it.
+
     Example:
         >>> query_words("What is Ann's C++ book about?")
         ['ann', 'cplusplus', 'book']
@@ -80,7 +85,8 @@ def query_words(query: str) -> list[str]:
     plain = _spelled(query).lower().replace("\u2019", "'").replace("'s ", " ").replace("'", "")
     found = _WORD.findall(plain)
     words = [word for word in found if word not in STOP_WORDS] or found
-    return list(dict.fromkeys(piece for word in words for piece in _pieces(word)))
+    pieces = list(dict.fromkeys(piece for word in words for piece in _pieces(word)))
+    return pieces if len(pieces) <= MOST_WORDS else pieces[: MOST_WORDS // 2] + pieces[-MOST_WORDS // 2 :]
 
 
 def _pieces(word: str) -> list[str]:

@@ -27,6 +27,8 @@ _CHUNK = 65_536
 _COARSE = 64
 """The leading dimensions; all memories are compared in these, the best in all dimensions."""
 _REFINED = 2_000
+_UNLIKE = 0.15
+"""What is less like the question than this cosine has nothing to do with it."""
 _LOAD_SECONDS = 4.0
 """How long the first question waits for the model and the vectors."""
 
@@ -228,6 +230,7 @@ def _nearest(chunks: Sequence[_Chunk], vector: Any, limit: int) -> list[tuple[in
         return []
     all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
     best = np.argsort(-all_scores)[:limit]
+    best = best[all_scores[best] >= _UNLIKE]
     return list(zip(all_ids[best].tolist(), all_scores[best].tolist(), strict=True))
 
 
