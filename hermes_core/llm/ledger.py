@@ -33,6 +33,8 @@ BUSY_SECONDS = 10.0
 """How long to wait for another process that holds the file."""
 LEAVING_SECONDS = 1.0
 """The same, when the program ends."""
+FORK_SECONDS = 2.0
+"""How long a fork waits for what is being written."""
 
 KEPT_SECONDS = 400 * 86400
 """How long a call is remembered: a year, and a month to look back from."""
@@ -328,6 +330,7 @@ _ledgers: WeakSet[UsageLedger] = WeakSet()
 
 def _begin_anew() -> None:
     """In a forked child: what waits is the parent's to write, and so is the connection."""
+    _held_still.clear()
     for ledger in _ledgers:
         _left_alone.append(ledger._connection)  # noqa: SLF001 - not even closed: that would end the parent's locks
         ledger._lock = threading.RLock()  # noqa: SLF001 - another thread may have held it
@@ -344,5 +347,18 @@ def _write_all() -> None:
         ledger.flush(LEAVING_SECONDS)
 
 
+def _hold_still() -> None:
+    """Before a fork: wait until nothing is being written, for a child would take a lock over that nobody frees."""
+    _held_still.extend(ledger for ledger in [*_ledgers] if ledger._lock.acquire(timeout=FORK_SECONDS))  # noqa: SLF001
+
+
+def _go_on() -> None:
+    """In the process that has forked."""
+    while _held_still:
+        _held_still.pop()._lock.release()  # noqa: SLF001
+
+
+_held_still: list[UsageLedger] = []
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(before=_hold_still, after_in_parent=_go_on, after_in_child=_begin_anew)

@@ -338,6 +338,18 @@ def test_without_a_provider_there_is_nothing_to_move(hermes, tmp_path, action):
     ]
 
 
+def test_each_user_has_memories_of_their_own(hermes, home, tmp_path):
+    """``--user`` imports, finds and exports what is one user's; without it, what belongs to nobody in particular."""
+    home.config({"memory": {"provider": "sqlite", "sqlite": {"semantic": False}}})
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"session": "s", "role": "user", "speaker": "Ann", "time": 5, "text": "I like tea"}\n')
+    assert hermes("memory", "import", str(lines), "--user", "ann").out == "1 new\n"
+    found = {user: hermes("memory", "search", "tea", "--json", "--user", user).json for user in ("ann", "bob", "")}
+    assert [[row["text"] for row in rows] for rows in found.values()] == [["I like tea"], [], []]
+    exported = [hermes("memory", "export", *words).out.count("I like tea") for words in (("--user", "ann"), ())]
+    assert exported == [1, 0]
+
+
 def test_an_export_overwrites_nothing(hermes, home, tmp_path):
     """A file that is there stays as it is."""
     home.config({"memory": {"provider": "sqlite"}})

@@ -170,6 +170,38 @@ def test_a_forked_child_writes_its_own_calls_alone(tmp_path, run_python):
     assert (done.stderr, totals(tmp_path)) == ("", {"child": (1, 0), "parent": (1, 0)})
 
 
+def test_a_fork_takes_no_half_written_transaction_along(tmp_path, run_python):
+    """Children that are forked while another thread writes can write too: none takes over a lock held for ever."""
+    done = run_python(
+        """
+        import os, sys, threading, time
+        from pathlib import Path
+        from hermes_core.llm.ledger import Usage, UsageLedger
+        ledger = UsageLedger(Path(sys.argv[1]))
+        over = threading.Event()
+        def write():
+            while not over.is_set():
+                for _ in range(50):
+                    ledger.record(Usage(time.time(), "parent", "complete"))
+                ledger.flush()
+        thread = threading.Thread(target=write)
+        thread.start()
+        for _ in range(40):
+            child = os.fork()
+            if child == 0:
+                ledger.record(Usage(time.time(), "child", "complete"))
+                ledger.flush(2)
+                os._exit(0)
+            os.waitpid(child, 0)
+        over.set()
+        thread.join()
+        ledger.close()
+        """,
+        tmp_path,
+    )
+    assert (done.stderr, totals(tmp_path)["child"]) == ("", (40, 0))
+
+
 def test_the_file_is_for_its_owner_alone(ledger, tmp_path):
     """Who calls what is nobody else's business: the file is readable by its owner alone."""
     ledger.record(used())

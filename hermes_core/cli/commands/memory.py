@@ -50,6 +50,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     made["export"].add_argument("--output", "-o", metavar="FILE", help="a new file; standard output when missing")
     made["import"].add_argument("file", help="JSON lines, or a file that ends in .md; - for standard input")
     made["import"].add_argument("--target", choices=[*FILES], default="memory", help="what entries of a .md are")
+    for action in ("search", "export", "import"):
+        made[action].add_argument("--user", default="", metavar="ID", help="of a gateway's user in place of your own")
     for action in ("approve", "reject"):
         made[action].add_argument("ids", nargs="*", metavar="id", help="as `hermes memory pending` shows it")
         made[action].add_argument("--all", action="store_true", help="everything that waits")
@@ -156,14 +158,14 @@ def _reset(host: Host, args: Namespace) -> int:
 def _search(host: Host, args: Namespace) -> int:
     from hermes_core.cli.memory.contents import FOUND_COLUMNS, found_rows
 
-    _print(found_rows(host, " ".join(args.query), max(args.limit, 1)), FOUND_COLUMNS, args)
+    _print(found_rows(host, " ".join(args.query), max(args.limit, 1), args.user), FOUND_COLUMNS, args)
     return 0
 
 
 def _export(host: Host, args: Namespace) -> int:
     from hermes_core.cli.memory.contents import export_to
 
-    count = export_to(host, args.output)
+    count = export_to(host, args.output, args.user)
     if args.output:
         print_line(f"{args.output}: {count} written")
     return 0
@@ -172,7 +174,7 @@ def _export(host: Host, args: Namespace) -> int:
 def _import(host: Host, args: Namespace) -> int:
     from hermes_core.cli.memory.contents import import_from
 
-    print_line(f"{import_from(host, args.file, args.target)} new")
+    print_line(f"{import_from(host, args.file, args.target, args.user)} new")
     return 0
 
 

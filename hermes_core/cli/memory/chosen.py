@@ -69,8 +69,11 @@ class Chosen:
             return nullcontext()
 
     @contextmanager
-    def opened(self) -> Iterator[Chosen]:
+    def opened(self, user: str = "") -> Iterator[Chosen]:
         """Have it ready to be asked; it is shut down at the end.
+
+        Args:
+            user: Whose memories are meant, by ``user_id``; ``""`` for those kept without one.
 
         Raises:
             MemoryProviderError: It cannot run here, or cannot be made ready.
@@ -79,7 +82,7 @@ class Chosen:
             message = f"memory provider {self.name!r} cannot run here: {self.why_not()}"
             raise MemoryProviderError(message, hint=f"run `hermes memory setup {self.name}`")
         method = "initialize_for_inspection" if self.has("initialize_for_inspection") else "initialize"
-        self.call(method, SESSION, **session_options({}, self._host.home))
+        self.call(method, SESSION, **session_options({"user_id": user} if user else {}, self._host.home))
         try:
             yield self
         finally:

@@ -45,7 +45,7 @@ def entry_rows(host: Host, targets: Iterable[str]) -> list[dict[str, Any]]:
     ]
 
 
-def found_rows(host: Host, query: str, limit: int) -> list[dict[str, Any]]:
+def found_rows(host: Host, query: str, limit: int, user: str) -> list[dict[str, Any]]:
     """What fits a question: entries that hold every word of it, and what the active provider finds.
 
     Raises:
@@ -59,7 +59,7 @@ def found_rows(host: Host, query: str, limit: int) -> list[dict[str, Any]]:
     ][:limit]
     name = active_name(host)
     if name:
-        with Chosen(host, name).opened() as chosen:
+        with Chosen(host, name).opened(user) as chosen:
             rows += _found_by(chosen, query, limit)
     return rows
 
@@ -80,7 +80,7 @@ def _row(chosen: Chosen, found: object) -> dict[str, Any]:
     return {"source": chosen.name, "when": when, **found}
 
 
-def export_to(host: Host, path: str | None) -> int:
+def export_to(host: Host, path: str | None, user: str) -> int:
     """Write everything that the active provider keeps, as JSON lines; returns how many.
 
     Raises:
@@ -90,7 +90,7 @@ def export_to(host: Host, path: str | None) -> int:
     if not chosen.has("export_records"):
         message = f"memory provider {chosen.name!r} offers no export"
         raise MemoryProviderError(message, hint="see what it offers: hermes memory show " + chosen.name)
-    with chosen.opened():
+    with chosen.opened(user):
         lines = _lines(chosen)
         if path is None:
             count = 0
@@ -115,7 +115,7 @@ def _lines(chosen: Chosen) -> Iterator[str]:
         yield redact_known(json.dumps(record, ensure_ascii=False, default=str))
 
 
-def import_from(host: Host, path: str, target: str) -> int:
+def import_from(host: Host, path: str, target: str, user: str) -> int:
     """Have the active provider keep what a file holds: JSON lines, or the entries of a MEMORY.md; returns how many.
 
     Raises:
@@ -128,7 +128,7 @@ def import_from(host: Host, path: str, target: str) -> int:
     if not chosen.has(method):
         what = "MEMORY.md" if is_markdown else "JSON lines"
         raise MemoryProviderError(f"memory provider {chosen.name!r} imports no {what}", hint="nothing was imported")
-    with chosen.opened():
+    with chosen.opened(user):
         if is_markdown:
             return int(chosen.call(method, text.replace("\r\n", "\n"), target))
         return int(chosen.call(method, text.split("\n")))
