@@ -76,13 +76,13 @@ def _only_model(host: Host, choice: Choice) -> str:
     raise MissingModelError(f"no model is chosen for {choice.provider!r}; {why}", hint="add the model's name")
 
 
-def pick(host: Host, default: str = "") -> Choice:
+def pick(host: Host) -> Choice:
     """The choice that a person makes, from lists; nothing is written.
 
     Raises:
         KeyboardInterrupt: It was called off.
     """
-    name = choose("Provider", providers(host), default=default or host.providers.resolve(configured(host)))
+    name = choose("Provider", providers(host), default=host.providers.resolve(configured(host)))
     base_url = ""
     if needs_address(host.providers.get(name)):
         known = "" if is_other(host, name) else host.config().text("model", "base_url")
