@@ -134,6 +134,8 @@ class Terminal:
             chunk = os.read(self._ours, 65536)
         except OSError:  # Linux reports the end of a terminal so
             return False
+        if b"\x1b[6n" in chunk:  # a program that asks where the cursor is, and waits for that
+            os.write(self._ours, b"\x1b[1;1R")
         self.seen += chunk.decode()
         return bool(chunk)
 
