@@ -29,8 +29,7 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 DISTRIBUTION = "hermes-plugin-host"
 SECRET_FILES = (".env", "auth.json", "config.yaml", "config.yaml.broken", "auth.json.corrupt")
 ANSWER_SECONDS = 4.0
-LOG_LINES = 5
-_WHEN = re.compile(r"\S+ \S+ (WARNING|ERROR|CRITICAL)\b")
+LOG_LINES, LOG_BYTES = 5, 64 * 1024
 
 
 class Finding(NamedTuple):
@@ -205,7 +204,7 @@ def _memory(host: Host) -> Iterator[Finding]:
 
 
 def _model(host: Host) -> Iterator[Finding]:
-    planner, config = Planner(host.providers, host.credentials, host.say), host.config()
+    planner, config = Planner.of(host), host.config()
     try:
         route = planner.route(config, Overrides())
     except HermesError as error:
@@ -263,7 +262,7 @@ def _providers(host: Host) -> Iterator[Finding]:
 
 def _active(host: Host) -> str:
     try:
-        return Planner(host.providers, host.credentials, host.say).active(host.config())
+        return Planner.of(host).active(host.config())
     except HermesError:
         return ""
 
@@ -277,12 +276,12 @@ def _log(host: Host) -> Iterator[Finding]:
         yield Finding(OK, "log", "no warning was logged")
 
 
-def last_lines(path: Path, count: int = LOG_LINES, most_bytes: int = 64 * 1024) -> list[str]:
-    """The last lines of a log, without any secret; none when it cannot be read."""
+def last_lines(path: Path) -> list[str]:
+    """The last ``LOG_LINES`` of a log, without any secret; none when it cannot be read."""
     try:
         with path.open("rb") as file:
-            file.seek(max(path.stat().st_size - most_bytes, 0))
-            text = file.read(most_bytes).decode(errors="replace")
+            file.seek(max(path.stat().st_size - LOG_BYTES, 0))
+            text = file.read(LOG_BYTES).decode(errors="replace")
     except OSError:
         return []
-    return [one_line(redact(line)) for line in deque(filter(str.strip, text.splitlines()), maxlen=count)]
+    return [one_line(redact(line)) for line in deque(filter(str.strip, text.splitlines()), maxlen=LOG_LINES)]

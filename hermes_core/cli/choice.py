@@ -63,7 +63,7 @@ class Written(NamedTuple):
 
 def endpoint_of(host: Host, provider: str) -> Endpoint:
     """Where a provider is asked."""
-    return Planner(host.providers, host.credentials, host.say).endpoint(host.config(), provider)
+    return Planner.of(host).endpoint(host.config(), provider)
 
 
 def needs_address(profile: ProviderProfile | None) -> bool:

@@ -158,7 +158,7 @@ class LlmEngine:
 
     def __init__(self, host: LaneHost) -> None:
         self._host = host
-        self._planner = Planner(host.providers, host.credentials, host.say)
+        self._planner = Planner.of(host)
         self._usual_route = UsualRoute(self._planner, host.providers, host.credentials.environment)
         self._transport = Transport()
         self._ledger = UsageLedger(host.home)

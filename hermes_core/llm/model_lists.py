@@ -58,7 +58,7 @@ class ModelLists:
         self._seconds = seconds
         self._catalog = host.providers
         self._config = host.config()
-        self._planner = Planner(host.providers, host.credentials, host.say)
+        self._planner = Planner.of(host)
         self._cache = ModelCache(host.home, clock)
 
     def answering(self) -> list[str]:

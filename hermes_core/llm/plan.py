@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from hermes_core.auth.entries import is_borrowed
 from hermes_core.auth.keys import (
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hermes_core.config.providers import ProviderEntry
     from hermes_core.config.settings import Config
     from hermes_core.config.tasks import AuxiliaryTask
+    from hermes_core.llm.engine import LaneHost
     from hermes_core.llm.trust import Overrides
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.row import ProviderRow
@@ -81,6 +82,11 @@ class Planner:
         self._environment: Environment | Reads = reads or credentials.environment
         self._say = say
         self._known = known or Known()
+
+    @classmethod
+    def of(cls, host: LaneHost) -> Self:
+        """The planner of a host as it is now."""
+        return cls(host.providers, host.credentials, host.say)
 
     def reading(self, reads: Reads) -> Planner:
         """A planner that looks variables up by ``reads``, and knows what this one does."""

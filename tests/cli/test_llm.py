@@ -181,9 +181,8 @@ def test_a_schema_that_is_none_is_refused(hermes, provider, schema, text):
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 422, 429, 500, 503])
 def test_a_refusal_of_the_provider_is_an_error_with_a_hint(hermes, provider, home, status):
     """Whatever the provider answers, the user sees what it said and what to do next, and no traceback."""
-    home.config({**provider.config, "auxiliary": {"plugin": {"timeout": 5}}})
-    for _ in range(8):  # however often the host asks again
-        provider.queue_response({"error": {"message": "the reason"}}, status=status)
+    home.config({**provider.config, "auxiliary": {"transient_retries": 0}})
+    provider.queue_response({"error": {"message": "the reason"}}, status=status)
     done = hermes("llm", "ping")
     assert (done.code, done.out) == (1, "")
     error, hint = done.err.splitlines()
@@ -213,7 +212,8 @@ def test_an_answer_that_is_none_is_an_error(hermes, provider, answer):
 
 def test_a_provider_that_is_not_there_is_an_error(hermes, home, provider):
     """An address where nobody listens is one line, code 1."""
-    home.config({"model": {**provider.config["model"], "base_url": "http://127.0.0.1:9/v1"}})
+    model = {**provider.config["model"], "base_url": "http://127.0.0.1:9/v1"}
+    home.config({"model": model, "auxiliary": {"transient_retries": 0}})
     done = hermes("llm", "ping")
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("error: ")

@@ -114,7 +114,7 @@ class Terminal:
         """Press Ctrl-C until it counts: one that comes while the question is being written does not."""
         while "cancelled" not in self.seen and self.process.poll() is None:
             os.write(self._ours, b"\x03")
-            until = time.monotonic() + 5
+            until = time.monotonic() + 2
             while "cancelled" not in self.seen and time.monotonic() < until and self._read():
                 pass
         return self.expect("cancelled; nothing was saved")
@@ -134,6 +134,8 @@ class Terminal:
             chunk = os.read(self._ours, 65536)
         except OSError:  # Linux reports the end of a terminal so
             return False
+        if b"\x1b[6n" in chunk:  # a program that asks where the cursor is, and waits for that
+            os.write(self._ours, b"\x1b[1;1R")
         self.seen += chunk.decode()
         return bool(chunk)
 

@@ -214,6 +214,7 @@ def test_a_person_may_call_the_question_off(terminal, home, tmp_path):
         home.plugin("shed", name="shed", kind="model-provider", profile=profile)
         answers = [("Who shall answer?", "shed\n"), ("Model:", "1\n"), ("asking shed / fake-model", "\x03")]
         done = terminal("setup", answers=answers, PYTHONPATH=str(tmp_path))
-    assert (done.code, files(home)) == (130, [])
+    assert done.code in (130, -2)  # a shell shows 130 for both; Python ends by the signal when it cuts off an exec()
+    assert files(home) == []
     assert "nothing was written" in done.text
     assert "Traceback" not in done.text

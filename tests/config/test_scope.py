@@ -129,7 +129,7 @@ def test_a_call_uses_the_scopes_key(home, load_host, scoped):
     home.config({"model": {"provider": "openai", "default": "m"}})
     scoped(OPENAI_API_KEY="k-of-ann")
     host = load_host()
-    pool = Planner(host.providers, host.credentials, host.say).pool(host.config(), "openai")
+    pool = Planner.of(host).pool(host.config(), "openai")
     assert pool.select().value == "k-of-ann"
 
 

@@ -53,7 +53,7 @@ def test_no_configuration_keeps_a_host_from_loading(tree):
         for task in ("vision", "plugin", "acme"):
             assert auxiliary_task(config, task).timeout > 0
         assert host.llm_settings(config, "acme")
-        planner = Planner(host.providers, host.credentials, host.say)
+        planner = Planner.of(host)
         for overrides in (Overrides(), Overrides(provider="acme", model="m")):
             with contextlib.suppress(HermesError):
                 assert planner.route(config, overrides).provider

@@ -348,7 +348,7 @@ def route_of():
     """The one route that a host's configuration, and what a plugin overrides, leads to."""
 
     def plan(host: Host, **overrides: str) -> Route:
-        planner = Planner(host.providers, host.credentials, host.say)
+        planner = Planner.of(host)
         return planner.route(host.config(), Overrides(**overrides))
 
     return plan

@@ -42,7 +42,7 @@ def plan(lane, monkeypatch):
         host = lane.bare_host({"model": {"default": "m"}, **config})
         for profile in PROFILES:
             host.program_context().register_provider(profile)
-        planner = Planner(host.providers, host.credentials, host.say)
+        planner = Planner.of(host)
         return planner.route(host.config(), Overrides(**overrides))
 
     return route
@@ -92,7 +92,7 @@ def test_a_word_for_the_usual_provider(plan, lane, place, word):
         host = lane.bare_host({**main, "fallback_providers": [{"provider": word or "auto", "model": "m"}]})
         host.program_context().register_provider(PROFILES[0])
         lane.write(".env", "ACME_API_KEY=k-acme_api_key")
-        (route,) = Planner(host.providers, host.credentials, host.say).fallbacks(host.config(), None)
+        (route,) = Planner.of(host).fallbacks(host.config(), None)
     assert (route.provider, route.base_url, route.model) == ("acme", "https://api.acme.test/v1", "m")
 
 

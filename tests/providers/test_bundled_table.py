@@ -75,7 +75,7 @@ def chosen(load_host):
 
     def name():
         host = load_host(config={}, say=lambda line: None)
-        return Planner(host.providers, host.credentials, host.say).active(host.config())
+        return Planner.of(host).active(host.config())
 
     return name
 

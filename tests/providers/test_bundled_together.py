@@ -87,5 +87,5 @@ WORDS = {"ollama": "http://localhost:11434/v1", "vllm": "http://localhost:8000/v
 def test_a_word_for_a_local_server_leads_to_its_usual_address(load_host, word, address):
     """``ollama`` and its like mean an endpoint of one's own, at the usual address while none is configured."""
     host = load_host(config={"model": {"provider": word, "default": "m"}})
-    route = Planner(host.providers, host.credentials, host.say).route(host.config(), Overrides())
+    route = Planner.of(host).route(host.config(), Overrides())
     assert (route.provider, route.base_url, route.credential.value) == ("custom", address, "")

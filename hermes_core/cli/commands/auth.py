@@ -104,7 +104,7 @@ class _Rows:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.config = host.config()
-        self.planner = Planner(host.providers, host.credentials, host.say)
+        self.planner = Planner.of(host)
 
     def pool(self, name: str) -> CredentialPool:
         """A provider's pool; a store may know more providers than there are now."""

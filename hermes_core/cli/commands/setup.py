@@ -8,7 +8,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.cli.choice import Choice, endpoint_of, obstacle, trial_host, write
-from hermes_core.cli.commands.model import configured, given, is_other, outcome, pick, pick_model, report, with_key
+from hermes_core.cli.choosing import configured, given, is_other, pick, pick_model, with_key
+from hermes_core.cli.outcome import outcome, report
 from hermes_core.cli.output import add_json_flag, print_json, print_line, print_text
 from hermes_core.cli.picker import Option, choose, confirm, is_interactive
 from hermes_core.cli.session import open_host
@@ -82,7 +83,7 @@ def run(args: Namespace) -> int:
 
 def find(host: Host) -> list[Found]:
     """The providers that could answer now, best first: configured, with a key, on this machine, without need of one."""
-    planner, config, main = Planner(host.providers, host.credentials, host.say), host.config(), configured(host)
+    planner, config, main = Planner.of(host), host.config(), configured(host)
     answering, found = {*ModelLists(host).answering()}, []
     for row in host.providers:
         if row.name not in answering:

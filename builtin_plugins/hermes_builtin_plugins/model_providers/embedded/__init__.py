@@ -67,7 +67,7 @@ def register(ctx: PluginContext) -> None:
 
     ctx.register_cli_command(
         "embedded",
-        help="pull, check or remove the embedded model's weights",
+        help="Pull, check or remove the embedded model's weights",
         setup_fn=setup,
         handler_fn=run,
     )
