@@ -20,6 +20,7 @@ from hermes_core.llm.ledger import Usage, UsageLedger
 from hermes_core.llm.steps import Block, Deadline, Flow, blocking
 from hermes_core.llm.structured import fails_softly, take_json
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
+from hermes_core.llm.vision import seeing_route
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class LlmEngine:
         config, route, deadline = way.config, way.route, way.deadline
         chosen = way.overrides.provider or way.overrides.model or way.overrides.profile
         if way.call.has_images and not route.accepts_images and not chosen:
-            seeing = yield Block(lambda: self._planner.seeing(config, route), deadline.left())
+            seeing = yield Block(lambda: seeing_route(self._planner, config, route), deadline.left())
             if seeing is not None:
                 route = seeing
                 deadline = Deadline(way.call.timeout or auxiliary_task(config, "vision").timeout, line.started)

@@ -19,11 +19,10 @@ from hermes_core.auth.keys import (
 )
 from hermes_core.config.providers import NO_ENTRY
 from hermes_core.config.settings import references
-from hermes_core.config.tasks import auxiliary_task, fallback_chain
+from hermes_core.config.tasks import fallback_chain
 from hermes_core.errors import MissingCredentialError, ProviderDisabledError, ProviderError, UnknownProviderError, near
 from hermes_core.llm import sections
 from hermes_core.llm.known import Known
-from hermes_core.llm.request import call_hook
 from hermes_core.llm.route import Endpoint, Route, default_model, profile_address
 from hermes_core.providers.addresses import preset_for, providers_at
 from hermes_core.providers.profile import ProviderProfile
@@ -110,7 +109,7 @@ class Planner:
         task = self.plugin_task(config)
         if task.is_explicit and not (asked or agent.model):
             chosen = overrides.model
-            return self._task_route(config, task, main or "auto", model=chosen, auth_profile=overrides.profile)
+            return self.task_route(config, task, main or "auto", model=chosen, auth_profile=overrides.profile)
         requested = asked or main or self._automatic(config)
         is_main = not asked or self._same(requested, main)
         section = config.section("model") if is_main else {}
@@ -143,26 +142,21 @@ class Planner:
                 found.append(route._replace(timeout=row.timeout or route.timeout))
         return found
 
-    def seeing(self, config: Config, first: Route) -> Route | None:
-        """The route for a call with images that the first one takes none of; None when none is configured.
+    def route_to(self, config: Config, name: str) -> Route:
+        """The route to a provider at its usual model for side tasks; raises what ``route`` does."""
+        return self._route(config, name, {})
 
-        The operator's ``auxiliary.vision`` counts, then the provider's own vision model, then the first fallback
-        that takes images.
-        """
-        task = auxiliary_task(config, "vision")
-        if task.is_explicit:
-            return self._task_route(config, task, first.provider)
-        hook, key = first.profile.get_vision_model, first.credential.value
-        model = call_hook(first.provider, "get_vision_model", str | None, hook, first.base_url, key)
-        if model:
-            return first._replace(model=model, accepts_images=True)
-        return next((route for route in self.fallbacks(config, first) if route.accepts_images), None)
+    def ranked(self, rank: str) -> list[ProviderRow]:
+        """The bundled providers with a place in an automatic choice, ``auto_rank`` or ``vision_rank``, in its order."""
+        bundled = [row for row in self._catalog if "bundled" in self._catalog.tiers(row.name)]
+        placed = [row for row in bundled if getattr(row, rank) is not None]
+        return sorted(placed, key=lambda row: (getattr(row, rank), row.name))
 
     def plugin_task(self, config: Config) -> AuxiliaryTask:
         """What the configuration says of plugins' calls."""
         return self._known.plugin_task(config)
 
-    def _task_route(
+    def task_route(
         self, config: Config, task: AuxiliaryTask, usual: str, *, model: str = "", auth_profile: str = ""
     ) -> Route:
         """The route of a side task; what it does not say is as at the provider that every call goes to.
@@ -300,9 +294,7 @@ class Planner:
         Bundled ones alone count, by rank: the first with a usable key; else the one that was logged in at last;
         else the first that needs none.
         """
-        bundled = [row for row in self._catalog if "bundled" in self._catalog.tiers(row.name)]
-        rows = [row for row in bundled if row.auto_rank is not None]
-        rows.sort(key=lambda row: (row.auto_rank or 0, row.name))
+        rows = self.ranked("auto_rank")
         for row in rows:
             found = self.usable(config, row)
             if found is not None:

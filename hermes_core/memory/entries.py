@@ -56,8 +56,19 @@ def plain(text: str) -> str:
 
 def split(text: str) -> tuple[str, ...]:
     """The entries of a text: trimmed, none blank, each once."""
-    entries = (plain(entry) for entry in text.split(SEPARATOR))
+    entries = map(_without_marks, text.split(SEPARATOR))
     return tuple(dict.fromkeys(entry for entry in entries if entry))
+
+
+def _without_marks(entry: str) -> str:
+    """An entry without blanks, and without lines of a mark, around it: those would be read as a separator again."""
+    lines = entry.split("\n")
+    start, end = 0, len(lines)
+    while end - start > 1 and plain(lines[start]) in ("", MARK):
+        start += 1
+    while end - start > 1 and plain(lines[end - 1]) in ("", MARK):
+        end -= 1
+    return plain("\n".join(lines[start:end]))
 
 
 def join(entries: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ PROFILE_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("supports_health_check", "supports_vision", "supports_vision_tool_messages"), _SWITCH),
     **dict.fromkeys(("supports_vision_user_messages", "schema_in_prompt", "strict_messages"), _SWITCH),
     **dict.fromkeys(("is_aggregator", "is_local"), _SWITCH),
-    **dict.fromkeys(("default_max_tokens", "auto_rank"), _WHOLE),
+    **dict.fromkeys(("default_max_tokens", "auto_rank", "vision_rank"), _WHOLE),
     **dict.fromkeys(
         ("default_headers", "oauth", "error_hints", "error_meanings"),
         ("a mapping", lambda value: isinstance(value, dict)),
@@ -276,7 +276,7 @@ def kind_of(code: str) -> str:
 
 def _says(key: str, value: Any) -> bool:
     """Whether a field of a profile says anything: nothing behind the colon does where None has no meaning."""
-    return value is not None or key in ("auto_rank", "default_max_tokens", "fixed_temperature")
+    return value is not None or key in ("auto_rank", "vision_rank", "default_max_tokens", "fixed_temperature")
 
 
 def _words(values: Mapping[str, Any]) -> list[str]:

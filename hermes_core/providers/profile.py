@@ -122,6 +122,8 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
         default_aux_model: Cheap model for side work; the default when there are no fallback models.
         auto_rank: Place in the automatic choice when nothing is configured, lowest first;
             None: never chosen so.
+        vision_rank: Place in the automatic choice of whose vision model sees an image that the usual model takes
+            none of, lowest first; None: never chosen so.
         schema_in_prompt: Whether a JSON schema is also written into the prompt.
         max_tokens_field: Name of the output limit on the wire.
         strict_messages: Whether it refuses messages with fields that are not OpenAI's; those are left out.
@@ -164,6 +166,7 @@ class ProviderProfile(metaclass=_KeepsUnknownKeywords):
     default_max_tokens: int | None = None
     default_aux_model: str = ""
     auto_rank: int | None = 100
+    vision_rank: int | None = None
     schema_in_prompt: bool = True
     max_tokens_field: str = "max_tokens"
     strict_messages: bool = False

@@ -22,6 +22,7 @@ class ProviderRow(NamedTuple):
     display_name: str = ""
     description: str = ""
     auto_rank: int | None = 100
+    vision_rank: int | None = None
     is_aggregator: bool = False
     is_local: bool = False
     unavailable: str = ""

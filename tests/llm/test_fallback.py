@@ -49,9 +49,11 @@ def ask(request, home, servers):
 
     def run(messages=MESSAGES, *, resolver=None, **arguments):
         config = {"model": {"provider": "one"}, "auxiliary": {"transient_retries": 0}}
-        for key in [key for key in arguments if key in ("model_config", "chain", "auxiliary", "entry")]:
+        for key in [key for key in arguments if key in ("model_config", "chain", "auxiliary", "entry", "providers")]:
             value = arguments.pop(key)
-            if key == "entry":
+            if key == "providers":
+                config["providers"] = value
+            elif key == "entry":
                 config["plugins"] = {"entries": {"p": {"llm": value}}}
             elif key == "chain":
                 config["fallback_providers"] = value
@@ -270,6 +272,20 @@ def test_an_image_goes_to_the_vision_model_r27_01(ask, servers):
 def test_a_model_that_sees_is_asked_itself_r27_02(ask, servers):
     """A model that takes images, or is not known to take none, gets them."""
     assert ask(SEEN, auxiliary={"vision": {"provider": "two"}}).provider == "one"
+
+
+def test_an_image_goes_to_a_provider_that_has_a_key_r27_04(ask, servers, home):
+    """Where no vision model is configured, the first bundled provider of the vision order that has a key is asked."""
+    home.write(".env", "ONE_KEY=key-one-1\nOPENROUTER_API_KEY=key-router-1\nDEEPINFRA_API_KEY=key-infra-1\n")
+    providers = {
+        "openrouter": {"base_url": servers["two"].base_url},
+        "deepinfra": {"base_url": servers["three"].base_url},
+    }
+    result = ask(SEEN, model_config={"supports_vision": False}, providers=providers)
+    keys = [request.headers["authorization"] for request in servers["two"].requests]
+    assert (result.provider, keys) == ("openrouter", ["Bearer key-router-1"])
+    assert models(servers["two"]) == ["google/gemini-3-flash-preview"]
+    assert (servers["one"].requests, servers["three"].requests) == ([], [])
 
 
 def test_no_vision_is_a_clear_error_r27_04(ask, servers):

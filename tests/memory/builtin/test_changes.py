@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_core.errors import MemoryWriteError
@@ -161,6 +161,8 @@ def test_whatever_is_taken_comes_back(contents):
 
 
 @given(texts)
+@example("a\n§ \n§\na")
+@example("§\n §\nx\n§ \n \n§\ny\n§ ")
 def test_reading_a_file_twice_reads_the_same(text):
     """What was read, and is written, is read as the same entries again."""
     entries = parse(text.encode()).entries

@@ -11,6 +11,9 @@ USUAL = {"enabled": True, "effort": "medium"}
 class NousProfile(ProviderProfile):
     """The portal's inference API."""
 
+    def default_vision_model(self) -> str | None:
+        return self.default_aux_model or None
+
     def build_extra_body(
         self,
         *,

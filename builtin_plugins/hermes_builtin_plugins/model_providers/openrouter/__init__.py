@@ -24,6 +24,9 @@ GROKS = ("x-ai/grok-", "xai/grok-")
 class OpenRouterProfile(ProviderProfile):
     """The aggregator."""
 
+    def default_vision_model(self) -> str | None:
+        return self.default_aux_model or None
+
     def build_extra_body(
         self,
         *,
