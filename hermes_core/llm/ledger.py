@@ -139,8 +139,6 @@ class UsageLedger:
         Raises:
             BudgetExceededError: There is no room, or it cannot be told.
         """
-        import sqlite3
-
         row = Usage(time.time(), plugin, "", status="open")
         until = time.monotonic() + min(seconds, BUSY_SECONDS)
         try:
@@ -152,7 +150,7 @@ class UsageLedger:
                     for key, most in budget.items():
                         _demand_room(connection, plugin, key, most)
                     return int(connection.execute(_INSERT, row.columns).lastrowid or 0)
-        except (sqlite3.Error, OSError) as error:
+        except _failures() as error:
             message = f"plugin {plugin!r} has a budget, and {self._path} cannot be used: {error}"
             is_busy = isinstance(error, TimeoutError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
             hint = "another process holds it: try again, or end that" if is_busy else _UNUSABLE
@@ -173,13 +171,11 @@ class UsageLedger:
         """Write what has been recorded so far, if others let go of the file within ``seconds``."""
         if not self._waiting:
             return
-        import sqlite3
-
         until = time.monotonic() + seconds
         try:
             with self._held(until):
                 self._write_waiting(until)
-        except (sqlite3.Error, OSError) as error:
+        except _failures() as error:
             if not self._complained and os.access(self._path.parent, os.W_OK):  # else the audit log says it
                 self._complained = True
                 log.warning("cannot write the usage ledger path=%s error=%s", self._path, error)
@@ -242,6 +238,13 @@ class UsageLedger:
             self._connection = connection
         self._connection.execute(f"pragma busy_timeout = {_left(until) * 1000:.0f}")
         return self._connection
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What using the file may raise. SQLite is first imported by who holds the lock: a fork waits for that too."""
+    import sqlite3
+
+    return sqlite3.Error, OSError
 
 
 def _left(until: float) -> float:
