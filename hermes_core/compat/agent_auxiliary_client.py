@@ -46,8 +46,7 @@ def call_llm(
         ProviderError: There is no answer.
     """
     _refuse(tools)
-    with _surface(model, base_url, api_key) as llm:
-        chosen: dict[str, Any] = {} if base_url else {"provider": provider, "model": model}
+    with _surface(provider, model, base_url, api_key) as (llm, chosen):
         return _shaped(llm.complete(messages, purpose=task, **chosen, **_known(options)))
 
 
@@ -64,8 +63,7 @@ async def async_call_llm(
 ) -> Any:
     """As ``call_llm``, without blocking the event loop."""
     _refuse(tools)
-    with _surface(model, base_url, api_key) as llm:
-        chosen: dict[str, Any] = {} if base_url else {"provider": provider, "model": model}
+    with _surface(provider, model, base_url, api_key) as (llm, chosen):
         return _shaped(await llm.acomplete(messages, purpose=task, **chosen, **_known(options)))
 
 
@@ -87,12 +85,15 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _surface(model: str | None, base_url: str | None, api_key: str | None) -> Iterator[PluginLlm]:
+def _surface(
+    provider: str | None, model: str | None, base_url: str | None, api_key: str | None
+) -> Iterator[tuple[PluginLlm, dict[str, Any]]]:
+    """What is asked, and what it is asked to choose."""
     context = plugin_context()
     caller = context.plugin_id if context is not None else "program"
     host = current_host()
     if not base_url:
-        yield host.llm(caller)
+        yield host.llm(caller), {"provider": provider, "model": model}
         return
     config = host.config()  # what it says of the user's model, and of tasks, is blanked: none of it is for that address
     blank = {name: _blanked(config.section(name)) for name in ("model", "auxiliary")}
@@ -104,7 +105,7 @@ def _surface(model: str | None, base_url: str | None, api_key: str | None) -> It
         "fallback_model": [],
     }
     with Host.load(host.home, own) as other:
-        yield other.llm(caller)
+        yield other.llm(caller), {}
 
 
 def _blanked(node: Any) -> Any:

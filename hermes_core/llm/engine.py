@@ -16,9 +16,12 @@ from hermes_core.llm.audit import AuditLine, recorded
 from hermes_core.llm.driver import run
 from hermes_core.llm.flow import completion
 from hermes_core.llm.hooks import LlmHooks, answer_of, prepared_call, told
+from hermes_core.llm.kept import UsualRoute
 from hermes_core.llm.ledger import Usage, UsageLedger
+from hermes_core.llm.plan import NOBODY, Planner
 from hermes_core.llm.steps import Block, Deadline, Flow, blocking
 from hermes_core.llm.structured import fails_softly, take_json
+from hermes_core.llm.transport import Transport
 from hermes_core.llm.trust import Overrides, TrustPolicy, authorize, policy_of
 from hermes_core.llm.vision import seeing_route
 from hermes_core.types.llm import PluginLlmCompleteResult, PluginLlmStructuredResult, PluginLlmUsage
@@ -27,23 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from hermes_core.llm.route import Route
-    from hermes_core.types.call import LlmCall
-    from hermes_core.types.wire import ApiMode
-from typing import TYPE_CHECKING
-
-from hermes_core.llm.kept import UsualRoute
-from hermes_core.llm.plan import NOBODY, Planner
-from hermes_core.llm.transport import Transport
-
-if TYPE_CHECKING:
     from hermes_core.auth.credentials import Credentials
     from hermes_core.llm.async_transport import AsyncTransport
     from hermes_core.llm.attempt import Learned
+    from hermes_core.llm.route import Route
     from hermes_core.providers.catalog import ProviderCatalog
     from hermes_core.providers.profile import EndpointHost
     from hermes_core.types.agent import Agent
-    from hermes_core.types.call import Completion
+    from hermes_core.types.call import Completion, LlmCall
+    from hermes_core.types.wire import ApiMode
 
 
 class Request(NamedTuple):

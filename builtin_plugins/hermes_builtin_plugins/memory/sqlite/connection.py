@@ -81,7 +81,7 @@ class Connection:
         connection.isolation_level = None
         try:
             migrate(connection, self._path)
-        except BaseException:
+        except BaseException:  # an interrupt too leaves no handle open
             connection.close()
             raise
         return connection

@@ -65,7 +65,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("begin immediate")
     try:
         yield
-    except BaseException:
+    except BaseException:  # an interrupt too leaves no transaction open
         connection.execute("rollback")
         raise
     connection.execute("commit")
